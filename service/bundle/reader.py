@@ -1,0 +1,81 @@
+"""Read a bundle and refuse what cannot be trusted, with the reason."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from service.bundle.manifest import EncoderEntry, Manifest
+from service.errors import BundleError
+
+MANIFEST_FILE = "bundle.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A verified bundle: its directory and what its manifest says."""
+
+    directory: Path
+    manifest: Manifest
+
+    def graph_path(self, encoder: EncoderEntry) -> Path:
+        """Return the path of an encoder's ONNX graph."""
+        return self.directory / encoder.graph
+
+    def tokenizer_path(self, encoder: EncoderEntry) -> Path:
+        """Return the path of an encoder's tokenizer file."""
+        return self.directory / encoder.tokenizer.file
+
+
+def read_bundle(directory: Path, *, verify: bool = True) -> Bundle:
+    """Read the bundle in `directory`.
+
+    Args:
+        directory: Holds `bundle.json` and the files it names.
+        verify: Whether to hash every file; loading always does, listing need not.
+
+    Raises:
+        BundleError: No manifest, a manifest that breaks the schema, or a file that is missing or
+            not the one that was written.
+    """
+    path = directory / MANIFEST_FILE
+    try:
+        manifest = Manifest.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise BundleError(
+            f"{directory} is no bundle: it has no {MANIFEST_FILE}.",
+            remedy="Give the directory that `interlingua train` or `export` wrote.",
+        ) from None
+    except OSError as error:
+        raise BundleError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "(whole)"
+        raise BundleError(
+            f"{path} breaks the bundle schema: {first['msg']}.", field=field, given=first["input"]
+        ) from None
+    if verify:
+        for name, entry in manifest.files.items():
+            _verify_file(directory / name, entry.sha256, entry.bytes)
+    return Bundle(directory, manifest)
+
+
+def _verify_file(path: Path, sha256: str, size: int) -> None:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BundleError(f"{path} is named in the manifest but cannot be read: {error}.") from None
+    if len(content) != size:
+        raise BundleError(
+            f"{path} has {len(content)} bytes where the manifest says {size}: "
+            "it is cut or changed.",
+            remedy="Copy the bundle again.",
+        )
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise BundleError(
+            f"{path} is not the file that was written: its sha256 differs from the manifest's.",
+            remedy="Copy the bundle again, or export it anew.",
+        )

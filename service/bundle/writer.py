@@ -1,0 +1,58 @@
+"""Write a bundle so that it is whole or not there."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from service.bundle.card import render_card
+from service.bundle.manifest import FileEntry, Manifest
+from service.bundle.reader import MANIFEST_FILE, Bundle, read_bundle
+
+CARD_FILE = "CARD.md"
+
+
+def file_entries(files: Mapping[str, bytes]) -> dict[str, FileEntry]:
+    """Return the manifest's entries for `files` (name -> content)."""
+    return {
+        name: FileEntry(sha256=hashlib.sha256(content).hexdigest(), bytes=len(content))
+        for name, content in files.items()
+    }
+
+
+def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Bundle:
+    """Write `files`, `bundle.json` and `CARD.md` into `directory`, replacing what was there.
+
+    All is written beside it first and moved into place, so a break leaves the old bundle or the
+    new one, never half of one.
+
+    Args:
+        directory: Where the bundle shall be.
+        manifest: Its `files` must match `files`; `file_entries` makes them.
+        files: Name -> content of every file but the manifest and the card.
+    """
+    if set(files) != set(manifest.files):
+        raise ValueError("the manifest's files are not the ones given; this is a bug")
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    try:
+        staging.chmod(0o755)
+        for name, content in files.items():
+            (staging / name).write_bytes(content)
+        manifest_text = manifest.model_dump_json(indent=2) + "\n"
+        (staging / MANIFEST_FILE).write_text(manifest_text, encoding="utf-8")
+        (staging / CARD_FILE).write_text(render_card(manifest), encoding="utf-8")
+        if directory.exists():
+            retired = staging.with_name(staging.name + "-old")
+            directory.rename(retired)
+            staging.rename(directory)
+            shutil.rmtree(retired)
+        else:
+            staging.rename(directory)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    return read_bundle(directory)

@@ -1,0 +1,123 @@
+"""Every error that the service raises on purpose.
+
+    InterlinguaError
+    ├── InputError              what was sent cannot be used as it is
+    │   ├── MalformedError      the body is not what its content type promises
+    │   └── TooLargeError       a stated limit is passed
+    ├── AuthenticationError     no key, or an unknown one
+    ├── NotFoundError           a name or id that is not there
+    ├── ConflictError           it is there already, or does not fit what is there
+    ├── OverloadedError         the queue is full; try again after a while
+    ├── UnavailableError        loading or draining; try again elsewhere or later
+    ├── DeadlineError           the request's time ran out before its work was done
+    ├── BundleError             a model that cannot be trusted or served
+    ├── SettingsError           a setting that cannot work
+    ├── StorageError            the disk or the database refused
+    └── BackendError            the model failed on an input it should have taken
+
+Their way to HTTP statuses is one table, in `service.api.problems`.
+"""
+
+from __future__ import annotations
+
+
+class InterlinguaError(Exception):
+    """Base of all errors raised on purpose.
+
+    Args:
+        message: What is wrong, with the limit where there is one.
+        field: The request's field or the setting at fault, as the caller spelt it.
+        given: The offending value, shortened to what a person wants to read.
+        remedy: What to do about it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        given: object = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.given = shorten(given) if given is not None else None
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.field is not None:
+            parts.append(
+                f"(field {self.field!r}" + (f", given {self.given})" if self.given else ")")
+            )
+        if self.remedy is not None:
+            parts.append(self.remedy)
+        return " ".join(parts)
+
+
+class InputError(InterlinguaError):
+    """What was sent cannot be used as it is."""
+
+
+class MalformedError(InputError):
+    """The body is not what its content type promises, or a required part is missing."""
+
+
+class TooLargeError(InputError):
+    """A stated limit is passed: body bytes, number of inputs, tokens of a request."""
+
+
+class AuthenticationError(InterlinguaError):
+    """No key was sent where one is needed, or an unknown one."""
+
+
+class NotFoundError(InterlinguaError):
+    """A model, corpus, document or classifier of that name is not there."""
+
+
+class ConflictError(InterlinguaError):
+    """It is there already, or does not fit what is there (another vector space, say)."""
+
+
+class OverloadedError(InterlinguaError):
+    """The queue is full.
+
+    Args:
+        message: What is full.
+        retry_after_seconds: When the queue is expected to have room again.
+    """
+
+    def __init__(self, message: str, *, retry_after_seconds: float) -> None:
+        super().__init__(message, remedy=f"Retry after {retry_after_seconds:.0f} s.")
+        self.retry_after_seconds = retry_after_seconds
+
+
+class UnavailableError(InterlinguaError):
+    """The service is loading or draining."""
+
+
+class DeadlineError(InterlinguaError):
+    """The request's time ran out before its work was done."""
+
+
+class BundleError(InterlinguaError):
+    """A bundle whose schema, files, hashes or shapes are wrong."""
+
+
+class SettingsError(InterlinguaError):
+    """A setting that cannot work, alone or with another."""
+
+
+class StorageError(InterlinguaError):
+    """The disk or the database refused; nothing was acknowledged."""
+
+
+class BackendError(InterlinguaError):
+    """The model threw, or returned numbers that are not finite."""
+
+
+def shorten(value: object, limit: int = 80) -> str:
+    """Return `value` quoted for an error message, at most `limit` characters."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,1 @@
+"""Inference: tokens -> batch -> vectors, in process (`encoder`) or behind a queue (`engine`)."""

@@ -1,0 +1,139 @@
+"""A loaded bundle: texts in, vectors out, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from service.bundle.manifest import SHARED, Manifest
+from service.bundle.reader import Bundle, read_bundle
+from service.errors import InputError
+from service.inference.session import EncoderSession, Vectors
+from service.inference.slices import slice_by_length
+from service.inference.vectors import finish
+from service.text.language import detector
+from service.text.tokenizer import Side, Tokenizer, load_tokenizer
+
+BATCH_TOKENS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Tower:
+    """One graph and the tokenizer that feeds it; a bundle has one, or one a language."""
+
+    tokenizer: Tokenizer
+    session: EncoderSession
+
+
+class Encoder:
+    """An encoder bundle, loaded.
+
+    >>> Encoder("models/interlingua-fast").encode(["Guten Tag"]).shape
+    (1, 384)
+
+    Args:
+        bundle: A bundle's directory, or a bundle already read.
+        providers: ONNX Runtime execution providers, best first.
+
+    Raises:
+        BundleError: The bundle cannot be trusted or served.
+    """
+
+    def __init__(
+        self,
+        bundle: str | Path | Bundle,
+        *,
+        providers: tuple[str, ...] = ("CPUExecutionProvider",),
+    ) -> None:
+        self._bundle = bundle if isinstance(bundle, Bundle) else read_bundle(Path(bundle))
+        self.manifest: Manifest = self._bundle.manifest
+        self.towers: dict[str, Tower] = {}
+        loaded: dict[str, Tower] = {}
+        for language, entry in self.manifest.encoders.items():
+            if entry.graph not in loaded:
+                loaded[entry.graph] = Tower(
+                    load_tokenizer(entry.tokenizer, self._bundle.tokenizer_path(entry)),
+                    EncoderSession(
+                        self._bundle.graph_path(entry),
+                        dimension=self.manifest.dimension,
+                        providers=providers,
+                    ),
+                )
+            self.towers[language] = loaded[entry.graph]
+
+    @property
+    def name(self) -> str:
+        """The bundle's name."""
+        return self.manifest.name
+
+    @property
+    def dimension(self) -> int:
+        """Width of a full vector."""
+        return self.manifest.dimension
+
+    @property
+    def needs_language(self) -> bool:
+        """Whether a text's language decides which graph encodes it."""
+        return SHARED not in self.towers
+
+    def tower_for(self, text: str, language: str | None) -> tuple[Tower, str | None]:
+        """Return the tower for `text`, and its language where that was given or detected.
+
+        Raises:
+            InputError: The model has an encoder a language, and none for this one.
+        """
+        if not self.needs_language:
+            return self.towers[SHARED], language
+        if language is None:
+            found = detector(tuple(self.towers)).detect(text)
+            language = found.language if found else next(iter(self.towers))
+        if language not in self.towers:
+            raise InputError(
+                f"{self.name} has no encoder for this language; it has {', '.join(self.towers)}.",
+                field="language",
+                given=language,
+                remedy="Name one of them, or leave the field out to have it detected.",
+            )
+        return self.towers[language], language
+
+    def encode(
+        self,
+        texts: str | Sequence[str],
+        *,
+        language: str | None = None,
+        dimensions: int | None = None,
+        normalize: bool | None = None,
+        cut: Side = "right",
+    ) -> Vectors:
+        """Return float32 [texts, dimensions], in the order of `texts`; [dimensions] for one string.
+
+        Args:
+            texts: One text or many.
+            language: Of all texts; only models with one encoder a language need it, and detect it
+                where it is not given.
+            dimensions: Keep only the first so many (Matryoshka).
+            normalize: Scale to length 1; the bundle's own default where None.
+            cut: The end that is cut off a text longer than `manifest.max_tokens`.
+        """
+        if isinstance(texts, str):
+            one: Vectors = self.encode(
+                [texts], language=language, dimensions=dimensions, normalize=normalize, cut=cut
+            )[0]
+            return one
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        by_tower: dict[int, tuple[Tower, list[int]]] = {}
+        for position, text in enumerate(texts):
+            tower, _ = self.tower_for(text, language)
+            by_tower.setdefault(id(tower), (tower, []))[1].append(position)
+        for tower, positions in by_tower.values():
+            tokens = tower.tokenizer.encode(
+                [texts[p] for p in positions], max_tokens=self.manifest.max_tokens, cut=cut
+            ).tokens
+            for group in slice_by_length(list(map(len, tokens)), budget=BATCH_TOKENS):
+                inputs = tower.tokenizer.collate([tokens[i] for i in group])
+                vectors[[positions[i] for i in group]] = tower.session.run(inputs)
+        normalised = self.manifest.normalised if normalize is None else normalize
+        return finish(vectors, dimensions=dimensions, normalised=normalised)

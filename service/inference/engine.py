@@ -1,0 +1,315 @@
+"""Worker threads that turn queued slices into vectors, and the awaitable way to them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from service.errors import BackendError, InputError, InterlinguaError
+from service.inference.encoder import Encoder, Tower
+from service.inference.queue import WorkQueue, job_slices
+from service.inference.session import Vectors
+from service.inference.slices import slice_by_length
+from service.inference.vectors import finish
+from service.inference.work import Job, Slice
+from service.text.tokenizer import Side, Tokens
+
+log = logging.getLogger(__name__)
+
+
+class Observer(Protocol):
+    """Who wants to know of each batch; the metrics do."""
+
+    def observe_batch(self, *, texts: int, tokens: int, padded_tokens: int, seconds: float) -> None:
+        """Take one computed batch."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedOptions:
+    """How to embed; the defaults are the bundle's own.
+
+    Attributes:
+        language: Of all texts, or None to detect it where the model needs it.
+        truncate: Whether texts longer than the model's limit are cut; else they are refused.
+        cut: The end that is cut off.
+        dimensions: Keep only the first so many.
+        normalize: Scale to length 1; None for the bundle's default.
+        prompt: Put before each text; one of the bundle's `prompts` by name.
+        deadline: `time.monotonic()` after which the answer is worthless.
+    """
+
+    language: str | None = None
+    truncate: bool = True
+    cut: Side = "right"
+    dimensions: int | None = None
+    normalize: bool | None = None
+    prompt: str | None = None
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The vectors of a request, and what it took.
+
+    Attributes:
+        vectors: float32 [texts, dimensions], in the order of the texts.
+        tokens: Tokens of each text that were encoded.
+        truncated: Positions of texts that were cut.
+        languages: Of each text: given, detected, or None where the model needs none.
+        tokenize_seconds: Time spent on tokens, waiting for a tokenizer thread included.
+        queue_seconds: Longest wait of any part of the request for a session.
+        inference_seconds: Computation, summed over the request's parts.
+    """
+
+    vectors: Vectors
+    tokens: list[int]
+    truncated: list[int]
+    languages: list[str | None]
+    tokenize_seconds: float
+    queue_seconds: float
+    inference_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The texts of a request that one tower encodes."""
+
+    tower: Tower
+    positions: list[int]
+    tokens: list[Tokens]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    groups: list[_Group]
+    lengths: list[int]
+    truncated: list[int]
+    languages: list[str | None]
+
+
+class Engine:
+    """A queue and the threads that empty it.
+
+    Args:
+        workers: Worker threads; each runs one batch at a time on one thread, so as many as cores.
+        batch_tokens: Padded tokens of one batch.
+        queue_tokens: Padded tokens that may wait before requests are refused.
+        observer: Told of each batch.
+    """
+
+    def __init__(
+        self,
+        *,
+        workers: int,
+        batch_tokens: int,
+        queue_tokens: int,
+        observer: Observer | None = None,
+    ) -> None:
+        self.workers = workers
+        self.queue = WorkQueue(capacity_tokens=queue_tokens, batch_tokens=batch_tokens)
+        self._observer = observer
+        self._tokenizers = ThreadPoolExecutor(workers, thread_name_prefix="tokenize")
+        self._threads = [
+            threading.Thread(target=self._work, name=f"encode-{number}", daemon=True)
+            for number in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    async def embed(
+        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions | None = None
+    ) -> Embedded:
+        """Return the vectors of `texts`.
+
+        Raises:
+            InputError: A prompt, language or dimension that the model does not have, or a text
+                that is too long and must not be cut.
+            OverloadedError: The queue is full.
+            DeadlineError: The deadline passed first.
+            BackendError: The model failed on these texts.
+        """
+        options = options or EmbedOptions()
+        _check_dimensions(encoder, options.dimensions)
+        loop = asyncio.get_running_loop()
+        began = time.monotonic()
+        prepared = await loop.run_in_executor(self._tokenizers, _prepare, encoder, texts, options)
+        tokenized = time.monotonic()
+        jobs = await self._run(prepared.groups, encoder.dimension, options.deadline)
+        vectors = np.zeros((len(texts), encoder.dimension), dtype=np.float32)
+        for group, job in zip(prepared.groups, jobs, strict=True):
+            vectors[group.positions] = job.vectors
+        normalised = encoder.manifest.normalised if options.normalize is None else options.normalize
+        return Embedded(
+            vectors=finish(vectors, dimensions=options.dimensions, normalised=normalised),
+            tokens=prepared.lengths,
+            truncated=prepared.truncated,
+            languages=prepared.languages,
+            tokenize_seconds=tokenized - began,
+            queue_seconds=max((job.queue_seconds for job in jobs), default=0.0),
+            inference_seconds=sum(job.inference_seconds for job in jobs),
+        )
+
+    async def _run(
+        self, groups: Sequence[_Group], dimension: int, deadline: float | None
+    ) -> list[Job]:
+        loop = asyncio.get_running_loop()
+        jobs: list[Job] = []
+        waiting: list[asyncio.Future[None]] = []
+        try:
+            for group in groups:
+                future: asyncio.Future[None] = loop.create_future()
+                job = Job(
+                    group.tower,
+                    group.tokens,
+                    dimension=dimension,
+                    when_done=_resolver(loop, future),
+                    deadline=deadline,
+                )
+                parts = slice_by_length(
+                    list(map(len, group.tokens)), budget=self.queue.batch_tokens
+                )
+                jobs.append(job)
+                waiting.append(future)
+                self.queue.put(job_slices(job, parts))
+            for future in waiting:
+                await future
+        except BaseException:
+            for job in jobs:
+                job.cancel()
+            raise
+        return jobs
+
+    def close(self) -> None:
+        """Finish what waits, refuse what comes, and end the threads."""
+        self.queue.close()
+        for thread in self._threads:
+            thread.join()
+        self._tokenizers.shutdown()
+
+    def _work(self) -> None:
+        while (batch := self.queue.take()) is not None:
+            try:
+                self._compute(batch)
+            except InterlinguaError as error:
+                self._compute_one_by_one(batch, error)
+            except Exception as error:
+                log.exception("a batch failed unexpectedly; this is a bug")
+                self._compute_one_by_one(batch, BackendError(f"The model failed: {error}"))
+
+    def _compute(self, batch: Sequence[Slice]) -> None:
+        tower = batch[0].job.tower
+        tokens = [piece.job.tokens[row] for piece in batch for row in piece.rows]
+        started = time.monotonic()
+        inputs = tower.tokenizer.collate(tokens)
+        vectors = tower.session.run(inputs)
+        seconds = time.monotonic() - started
+        offset = 0
+        for piece in batch:
+            part = vectors[offset : offset + len(piece.rows)]
+            offset += len(piece.rows)
+            piece.job.deliver(
+                piece.rows, part, started=started, seconds=seconds * len(piece.rows) / len(tokens)
+            )
+        padded = int(inputs["ids"].size)
+        self.queue.record_speed(padded, seconds, workers=self.workers)
+        if self._observer is not None:
+            self._observer.observe_batch(
+                texts=len(tokens),
+                tokens=sum(map(len, tokens)),
+                padded_tokens=padded,
+                seconds=seconds,
+            )
+
+    def _compute_one_by_one(self, batch: Sequence[Slice], error: InterlinguaError) -> None:
+        # One bad text must not fail the requests it happened to share a batch with.
+        for piece in batch:
+            if len(batch) == 1:
+                piece.job.fail(error)
+                continue
+            try:
+                self._compute([piece])
+            except Exception as own:
+                piece.job.fail(own if isinstance(own, InterlinguaError) else BackendError(f"{own}"))
+
+
+def _resolver(
+    loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]
+) -> Callable[[Job], None]:
+    def resolve(job: Job) -> None:
+        def settle() -> None:
+            if future.done():
+                return
+            if job.error is not None:
+                future.set_exception(job.error)
+            else:
+                future.set_result(None)
+
+        loop.call_soon_threadsafe(settle)
+
+    return resolve
+
+
+def _check_dimensions(encoder: Encoder, dimensions: int | None) -> None:
+    if dimensions is not None and not 1 <= dimensions <= encoder.dimension:
+        raise InputError(
+            f"{encoder.name} has {encoder.dimension} dimensions.",
+            field="dimensions",
+            given=dimensions,
+            remedy=f"Ask for 1 to {encoder.dimension}, or leave the field out.",
+        )
+
+
+def _prepare(encoder: Encoder, texts: Sequence[str], options: EmbedOptions) -> _Prepared:
+    """Choose towers and tokenise; runs on a tokenizer thread."""
+    prefix = _prompt_prefix(encoder, options.prompt)
+    languages: list[str | None] = []
+    by_tower: dict[int, tuple[Tower, list[int]]] = {}
+    for position, text in enumerate(texts):
+        tower, language = encoder.tower_for(text, options.language)
+        languages.append(language)
+        by_tower.setdefault(id(tower), (tower, []))[1].append(position)
+    lengths = [0] * len(texts)
+    truncated: list[int] = []
+    groups: list[_Group] = []
+    limit = encoder.manifest.max_tokens
+    for tower, positions in by_tower.values():
+        tokenized = tower.tokenizer.encode(
+            [prefix + texts[p] for p in positions], max_tokens=limit, cut=options.cut
+        )
+        cut = [positions[i] for i in tokenized.truncated]
+        if cut and not options.truncate:
+            full = tokenized.full_lengths[tokenized.truncated[0]]
+            raise InputError(
+                f"Text {cut[0]} has {full} tokens; {encoder.name} takes at most {limit}.",
+                field=f"inputs[{cut[0]}]",
+                given=texts[cut[0]],
+                remedy='Shorten it, or send "truncate": true.',
+            )
+        truncated += cut
+        for position, tokens in zip(positions, tokenized.tokens, strict=True):
+            lengths[position] = len(tokens)
+        groups.append(_Group(tower, positions, tokenized.tokens))
+    return _Prepared(groups, lengths, sorted(truncated), languages)
+
+
+def _prompt_prefix(encoder: Encoder, prompt: str | None) -> str:
+    if prompt is None:
+        return ""
+    if prompt not in encoder.manifest.prompts:
+        known = ", ".join(encoder.manifest.prompts) or "none"
+        raise InputError(
+            f"{encoder.name} has no prompt of that name; it has {known}.",
+            field="prompt_name",
+            given=prompt,
+            remedy="Leave the field out, or name one of them.",
+        )
+    return encoder.manifest.prompts[prompt]

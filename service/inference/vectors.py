@@ -1,0 +1,25 @@
+"""What is done to vectors after the model: cut, scale to length 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from service.inference.session import Vectors
+
+
+def normalise(vectors: Vectors) -> Vectors:
+    """Return `vectors` [batch, dimension] scaled to length 1; a zero vector stays zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = vectors / np.maximum(lengths, np.float32(1e-12))
+    return scaled
+
+
+def finish(vectors: Vectors, *, dimensions: int | None, normalised: bool) -> Vectors:
+    """Cut `vectors` to their first `dimensions`, then normalise.
+
+    In this order, since a cut unit vector is no unit vector any more (Kusupati et al. 2022,
+    Matryoshka Representation Learning).
+    """
+    if dimensions is not None and dimensions < vectors.shape[1]:
+        vectors = np.ascontiguousarray(vectors[:, :dimensions])
+    return normalise(vectors) if normalised else vectors

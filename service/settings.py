@@ -1,0 +1,89 @@
+"""Every setting of the service: a flag, an `INTERLINGUA_` variable and a line of `.env` alike."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from service.hardware import available_cores
+from service.shipped import shipped_heads, shipped_models
+
+
+def _default_data() -> Path:
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "interlingua"
+
+
+Directory = Annotated[Path, AfterValidator(lambda path: path.expanduser().resolve())]
+
+
+class Settings(BaseSettings):
+    """What an operator may choose. The order of precedence is flag, variable, `.env`, default."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="INTERLINGUA_", env_file=".env", env_file_encoding="utf-8", extra="ignore"
+    )
+
+    host: str = Field("127.0.0.1", description="Address to listen on")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one")
+    data: Directory = Field(
+        default_factory=_default_data, description="Directory of corpora and classifiers"
+    )
+    model: Annotated[list[Directory], NoDecode] = Field(
+        default_factory=shipped_models,
+        description="Bundle directory; may be given several times, the first is the default model",
+    )
+    head: Annotated[list[Directory], NoDecode] = Field(
+        default_factory=shipped_heads,
+        description="Classifier bundle directory; may be given several times",
+    )
+    demo_corpus: bool = Field(
+        True, description="Whether a fresh data directory gets the demo corpus"
+    )
+    workers: int = Field(
+        default_factory=available_cores,
+        ge=1,
+        le=256,
+        description="Encoder threads; as many as cores by default, cgroup quota respected",
+    )
+    batch_tokens: int = Field(4096, ge=16, le=1_048_576, description="Padded tokens of one batch")
+    queue_tokens: int = Field(
+        262_144, ge=16, description="Padded tokens that may wait before requests get a 429"
+    )
+    max_inputs: int = Field(2048, ge=1, description="Texts in one request")
+    max_body_bytes: int = Field(8_000_000, ge=1024, description="Bytes of one request's body")
+    request_timeout_seconds: float = Field(
+        60.0, gt=0, description="Work not begun by then is dropped with a 504"
+    )
+    drain_seconds: float = Field(
+        20.0, ge=0, description="How long a shutdown waits for requests that are running"
+    )
+    api_keys: Annotated[list[SecretStr], NoDecode] = Field(
+        default_factory=list,
+        description="Keys that clients must send as a bearer token; none means open to all",
+    )
+    log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Verbosity")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_lists(cls, values: dict[str, object]) -> dict[str, object]:
+        for name, separator in (("model", os.pathsep), ("head", os.pathsep), ("api_keys", ",")):
+            value = values.get(name)
+            if isinstance(value, str):
+                values[name] = [part for part in value.split(separator) if part]
+        return values
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if not self.model:
+            raise ValueError("model: no bundle is given and none is shipped; pass --model DIR")
+        if self.queue_tokens < self.batch_tokens:
+            raise ValueError(
+                f"queue_tokens ({self.queue_tokens}) is below batch_tokens ({self.batch_tokens}); "
+                "raise the one or lower the other"
+            )
+        return self

@@ -1,0 +1,30 @@
+"""Where the models and the demo corpus that come with the package lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+_PLACES = (_PACKAGE / "models", _PACKAGE.parent / "models")
+"""Inside an installed wheel, and beside the package in a checkout."""
+
+DEMO_CORPUS = _PACKAGE / "demo" / "corpus.jsonl"
+
+_PREFERENCE = ("interlingua-mini", "interlingua-fast")
+"""Which shipped encoder is the default: the first of these that is there."""
+
+
+def shipped_models() -> list[Path]:
+    """Return the directories of shipped encoder bundles, the default one first."""
+    found = {path.parent.name: path.parent for path in _find("bundle.json")}
+    order = [name for name in _PREFERENCE if name in found]
+    return [found[name] for name in order + sorted(set(found) - set(order))]
+
+
+def shipped_heads() -> list[Path]:
+    """Return the directories of shipped classifier bundles."""
+    return sorted(path.parent for path in _find("head.json"))
+
+
+def _find(file: str) -> list[Path]:
+    return [path for place in _PLACES for path in place.glob(f"*/{file}")]
