@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from service.bundle import writer
+from service.bundle.reader import read_bundle
+from service.bundle.writer import file_entries, write_bundle
+from tests.tiny_bundle import make_tiny_bundle
+
+
+def test_replaces_an_older_bundle(tmp_path: Path) -> None:
+    first = read_bundle(make_tiny_bundle(tmp_path / "tiny", seed=1))
+    second = read_bundle(make_tiny_bundle(tmp_path / "tiny", seed=2))
+    assert first.manifest.identity != second.manifest.identity
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
+
+
+def test_break_while_writing_leaves_the_old_bundle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = make_tiny_bundle(tmp_path / "tiny", seed=1)
+    before = read_bundle(directory).manifest.identity
+
+    def fail(_: object) -> str:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(writer, "render_card", fail)
+    with pytest.raises(OSError, match="No space"):
+        make_tiny_bundle(directory, seed=2)
+    assert read_bundle(directory).manifest.identity == before
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
+
+
+def test_manifest_of_other_files_is_a_bug(tmp_path: Path, tiny_bundle: Path) -> None:
+    manifest = read_bundle(tiny_bundle).manifest
+    with pytest.raises(ValueError, match="bug"):
+        write_bundle(tmp_path / "other", manifest, {"encoder.onnx": b""})
+
+
+def test_entries_carry_size_and_hash() -> None:
+    # sha256 of the empty string, FIPS 180-4 test vector
+    entry = file_entries({"empty": b""})["empty"]
+    assert entry.bytes == 0
+    assert entry.sha256 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service import Encoder
+from service.bundle.manifest import EncoderEntry
+from service.bundle.reader import read_bundle
+from service.bundle.writer import file_entries, write_bundle
+from service.errors import InputError
+from tests.tiny_bundle import SENTENCES, make_tiny_bundle
+
+
+def test_one_text_gives_one_vector(tiny_encoder: Encoder) -> None:
+    assert tiny_encoder.encode(SENTENCES[0]).shape == (16,)
+    assert tiny_encoder.encode([]).shape == (0, 16)
+
+
+def test_a_text_has_the_same_vector_alone_and_in_a_batch(tiny_encoder: Encoder) -> None:
+    together = tiny_encoder.encode(SENTENCES)
+    for text, vector in zip(SENTENCES, together, strict=True):
+        np.testing.assert_allclose(tiny_encoder.encode(text), vector, atol=1e-6)
+
+
+def test_vectors_have_length_one_but_blank_text_has_zero(tiny_encoder: Encoder) -> None:
+    vectors = tiny_encoder.encode([SENTENCES[0], "", "  "])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), [1, 0, 0], atol=1e-6)
+
+
+def test_cut_vector_is_the_start_of_the_raw_one_scaled(tiny_encoder: Encoder) -> None:
+    raw = tiny_encoder.encode(SENTENCES[0], normalize=False)
+    cut = tiny_encoder.encode(SENTENCES[0], dimensions=8)
+    np.testing.assert_allclose(cut, raw[:8] / np.linalg.norm(raw[:8]), atol=1e-6)
+
+
+@pytest.fixture
+def two_towers(tmp_path: Path, tiny_bundle: Path) -> Encoder:
+    """One encoder a language, with other weights for German."""
+    bundle = read_bundle(tiny_bundle)
+    tokenizer = bundle.manifest.encoders["*"].tokenizer
+    graph = (tiny_bundle / "encoder.onnx").read_bytes()
+    other = make_tiny_bundle(tmp_path / "other", seed=99) / "encoder.onnx"
+    files = {
+        "en.onnx": graph,
+        "de.onnx": other.read_bytes(),
+        "tokenizer.model": (tiny_bundle / "tokenizer.model").read_bytes(),
+    }
+    manifest = bundle.manifest.model_copy(
+        update={
+            "encoders": {
+                language: EncoderEntry(graph=f"{language}.onnx", tokenizer=tokenizer)
+                for language in ("en", "de")
+            },
+            "files": file_entries(files),
+        }
+    )
+    return Encoder(write_bundle(tmp_path / "towers", manifest, files))
+
+
+def test_language_chooses_the_tower(two_towers: Encoder) -> None:
+    text = "Die Katze schläft auf der warmen Fensterbank."
+    german = two_towers.encode(text, language="de")
+    english = two_towers.encode(text, language="en")
+    assert abs(float(german @ english)) < 0.99
+    np.testing.assert_array_equal(two_towers.encode(text), german)  # detected
+
+
+def test_mixed_languages_keep_their_order(two_towers: Encoder) -> None:
+    mixed = [SENTENCES[0], SENTENCES[3], SENTENCES[1], SENTENCES[4]]
+    languages = ["en", "de", "en", "de"]
+    expected = [
+        two_towers.encode(t, language=lang) for t, lang in zip(mixed, languages, strict=True)
+    ]
+    np.testing.assert_allclose(two_towers.encode(mixed), expected, atol=1e-6)
+
+
+def test_language_without_a_tower_is_refused(two_towers: Encoder) -> None:
+    with pytest.raises(InputError) as caught:
+        two_towers.encode("Le chat dort.", language="fr")
+    assert caught.value.field == "language"
+    assert "en, de" in str(caught.value)

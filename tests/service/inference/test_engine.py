@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from service.errors import BackendError, DeadlineError, InputError, OverloadedError
+from service.inference.encoder import Encoder, Tower
+from service.inference.engine import EmbedOptions, Engine
+from service.inference.session import EncoderSession, Vectors
+from service.text.tokenizer import Inputs
+from tests.tiny_bundle import MAX_TOKENS, SENTENCES
+
+
+class Batches:
+    """Remembers what the engine computed."""
+
+    def __init__(self) -> None:
+        self.texts = 0
+        self.padded = 0
+        self.tokens = 0
+
+    def observe_batch(self, *, texts: int, tokens: int, padded_tokens: int, seconds: float) -> None:
+        assert seconds >= 0
+        self.texts += texts
+        self.tokens += tokens
+        self.padded += padded_tokens
+
+
+@pytest.fixture
+def batches() -> Batches:
+    return Batches()
+
+
+@pytest.fixture
+def engine(batches: Batches) -> Iterator[Engine]:
+    engine = Engine(workers=2, batch_tokens=128, queue_tokens=4096, observer=batches)
+    yield engine
+    engine.close()
+
+
+class FaultySession(EncoderSession):
+    """A real session that throws for one token, and waits before it answers."""
+
+    def __init__(self, session: EncoderSession, *, poison: int = -1, seconds: float = 0.0) -> None:
+        self._real = session
+        self._poison = poison
+        self._seconds = seconds
+
+    def run(self, inputs: Inputs) -> Vectors:
+        time.sleep(self._seconds)
+        if (inputs["ids"] == self._poison).any():
+            raise BackendError("poisoned")
+        return self._real.run(inputs)
+
+
+@pytest.fixture
+def faulty(tiny_encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Encoder:
+    """The tiny encoder, slow, and failing on texts with the first token of '猫'."""
+    tower = tiny_encoder.towers["*"]
+    poison = tower.tokenizer.encode(["猫"], max_tokens=8).tokens[0][-1]
+    slow = Tower(tower.tokenizer, FaultySession(tower.session, poison=poison, seconds=0.05))
+    monkeypatch.setattr(tiny_encoder, "towers", {"*": slow})
+    return tiny_encoder
+
+
+async def test_vectors_equal_those_without_a_queue(
+    engine: Engine, tiny_encoder: Encoder, batches: Batches
+) -> None:
+    texts = [*SENTENCES, "", "cat " * 30] * 3
+    result = await engine.embed(tiny_encoder, texts)
+    np.testing.assert_allclose(result.vectors, tiny_encoder.encode(texts), atol=1e-6)
+    assert batches.texts == len(texts)
+    assert batches.tokens == sum(result.tokens)
+    assert batches.padded >= batches.tokens
+
+
+async def test_many_requests_at_once_each_get_their_own(
+    engine: Engine, tiny_encoder: Encoder
+) -> None:
+    expected = tiny_encoder.encode(SENTENCES)
+    results = await asyncio.gather(*(engine.embed(tiny_encoder, [text]) for text in SENTENCES * 5))
+    for number, result in enumerate(results):
+        np.testing.assert_allclose(result.vectors[0], expected[number % len(SENTENCES)], atol=1e-6)
+
+
+async def test_no_texts_no_vectors(engine: Engine, tiny_encoder: Encoder) -> None:
+    assert (await engine.embed(tiny_encoder, [])).vectors.shape == (0, 16)
+
+
+async def test_truncation_is_told_or_refused(engine: Engine, tiny_encoder: Encoder) -> None:
+    texts = ["short", "cat " * 200]
+    result = await engine.embed(tiny_encoder, texts)
+    assert result.truncated == [1]
+    assert result.tokens[1] == MAX_TOKENS
+    with pytest.raises(InputError, match=r"at most 64") as caught:
+        await engine.embed(tiny_encoder, texts, EmbedOptions(truncate=False))
+    assert caught.value.field == "inputs[1]"
+
+
+async def test_prompt_is_put_before_each_text(engine: Engine, tiny_encoder: Encoder) -> None:
+    result = await engine.embed(tiny_encoder, ["cat"], EmbedOptions(prompt="query"))
+    np.testing.assert_allclose(result.vectors[0], tiny_encoder.encode("question: cat"), atol=1e-6)
+    with pytest.raises(InputError, match="query"):
+        await engine.embed(tiny_encoder, ["cat"], EmbedOptions(prompt="passage"))
+
+
+@pytest.mark.parametrize("dimensions", [0, 17, -1])
+async def test_impossible_dimensions_are_refused(
+    engine: Engine, tiny_encoder: Encoder, dimensions: int
+) -> None:
+    with pytest.raises(InputError) as caught:
+        await engine.embed(tiny_encoder, ["cat"], EmbedOptions(dimensions=dimensions))
+    assert caught.value.field == "dimensions"
+
+
+async def test_one_bad_text_does_not_fail_its_batch_mates(engine: Engine, faulty: Encoder) -> None:
+    # While both workers are busy the three requests wait, so they come to share a batch.
+    busy = [asyncio.create_task(engine.embed(faulty, ["bread " * 20])) for _ in range(2)]
+    await asyncio.sleep(0.02)
+    good, bad, fine = await asyncio.gather(
+        *(engine.embed(faulty, [text]) for text in ("cat", "猫", "sea")), return_exceptions=True
+    )
+    await asyncio.gather(*busy)
+    assert isinstance(bad, BackendError)
+    assert not isinstance(good, BaseException)
+    assert not isinstance(fine, BaseException)
+
+
+async def test_overload_is_refused_at_once(faulty: Encoder) -> None:
+    engine = Engine(workers=1, batch_tokens=16, queue_tokens=32)
+    try:
+        tasks = [asyncio.create_task(engine.embed(faulty, ["bread " * 3])) for _ in range(12)]
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        engine.close()
+    refused = [r for r in results if isinstance(r, OverloadedError)]
+    answered = [r for r in results if not isinstance(r, BaseException)]
+    assert refused
+    assert answered
+    assert len(refused) + len(answered) == 12
+
+
+async def test_work_past_its_deadline_is_dropped(faulty: Encoder) -> None:
+    engine = Engine(workers=1, batch_tokens=16, queue_tokens=4096)
+    try:
+        first = asyncio.create_task(engine.embed(faulty, ["bread"]))
+        await asyncio.sleep(0.01)
+        with pytest.raises(DeadlineError):
+            await engine.embed(faulty, ["late"], EmbedOptions(deadline=time.monotonic()))
+        await first
+    finally:
+        engine.close()
+
+
+async def test_cancelled_request_leaves_the_queue(faulty: Encoder, batches: Batches) -> None:
+    engine = Engine(workers=1, batch_tokens=16, queue_tokens=4096, observer=batches)
+    first = asyncio.create_task(engine.embed(faulty, ["bread"]))
+    await asyncio.sleep(0.02)
+    second = asyncio.create_task(engine.embed(faulty, ["never wanted"]))
+    await asyncio.sleep(0.01)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    await first
+    engine.close()
+    assert batches.texts == 1
+
+
+async def test_close_finishes_what_was_taken(tiny_encoder: Encoder) -> None:
+    engine = Engine(workers=1, batch_tokens=16, queue_tokens=4096)
+    tasks = [asyncio.create_task(engine.embed(tiny_encoder, [text])) for text in SENTENCES]
+    await asyncio.sleep(0.02)
+    await asyncio.to_thread(engine.close)
+    results = await asyncio.gather(*tasks)
+    assert len(results) == len(SENTENCES)

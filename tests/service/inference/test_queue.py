@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.errors import OverloadedError, UnavailableError
+from service.inference.encoder import Encoder, Tower
+from service.inference.queue import WorkQueue, job_slices
+from service.inference.slices import slice_by_length
+from service.inference.work import Job
+
+
+@pytest.fixture(scope="module")
+def tower(tiny_encoder: Encoder) -> Tower:
+    return tiny_encoder.towers["*"]
+
+
+def make_job(tower: Tower, lengths: Sequence[int], deadline: float | None = None) -> Job:
+    return Job(
+        tower,
+        [[1] * length for length in lengths],
+        dimension=1,
+        when_done=lambda _: None,
+        deadline=deadline,
+    )
+
+
+def put(queue: WorkQueue, job: Job) -> None:
+    groups = slice_by_length([len(t) for t in job.tokens], budget=queue.batch_tokens)
+    queue.put(job_slices(job, groups))
+
+
+def drain(queue: WorkQueue) -> list[list[tuple[Job, int]]]:
+    """Return all batches as (job, row) lists."""
+    queue.close()
+    batches = []
+    while (batch := queue.take()) is not None:
+        batches.append([(piece.job, row) for piece in batch for row in piece.rows])
+    return batches
+
+
+JOBS = st.lists(st.lists(st.integers(0, 60), min_size=1, max_size=12), min_size=1, max_size=12)
+
+
+@given(jobs=JOBS, budget=st.integers(16, 128))
+def test_every_row_comes_out_once_and_batches_keep_the_budget(
+    tower: Tower, jobs: list[list[int]], budget: int
+) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=budget)
+    made = [make_job(tower, lengths) for lengths in jobs]
+    for job in made:
+        put(queue, job)
+    batches = drain(queue)
+    rows = [(id(job), row) for batch in batches for job, row in batch]
+    assert sorted(rows) == sorted((id(j), r) for j in made for r in range(len(j.tokens)))
+    for batch in batches:
+        width = max(1, max(len(job.tokens[row]) for job, row in batch))
+        assert width * len(batch) <= budget or len(batch) == 1
+    assert queue.tokens == 0
+
+
+def test_a_single_text_waits_for_one_batch_of_a_large_request(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=100)
+    large, single = make_job(tower, [50] * 40), make_job(tower, [3])
+    put(queue, large)
+    queue.take()
+    put(queue, single)
+    order = [jobs for batch in drain(queue) for jobs in {job for job, _ in batch}]
+    assert order.index(single) <= 1
+
+
+def test_a_long_text_is_not_starved_by_short_ones(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=64)
+    long = make_job(tower, [60])
+    put(queue, make_job(tower, [2] * 32))
+    put(queue, long)
+    taken = 0
+    while True:
+        put(queue, make_job(tower, [2] * 32))
+        batch = queue.take()
+        assert batch is not None
+        taken += 1
+        if batch[0].job is long:
+            break
+    assert taken <= 3
+
+
+def test_only_like_lengths_share_a_batch(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=1000)
+    for length in (5, 100, 6, 110):
+        put(queue, make_job(tower, [length]))
+    widths = [sorted(len(job.tokens[row]) for job, row in batch) for batch in drain(queue)]
+    assert widths == [[5, 6], [100, 110]]
+
+
+def test_jobs_of_two_models_never_share_a_batch(tower: Tower) -> None:
+    other = Tower(tower.tokenizer, tower.session)
+    queue = WorkQueue(capacity_tokens=1000, batch_tokens=100)
+    put(queue, make_job(tower, [5]))
+    put(queue, make_job(other, [5]))
+    assert [len(batch) for batch in drain(queue)] == [1, 1]
+
+
+def test_full_queue_refuses_the_whole_job(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=100, batch_tokens=50)
+    put(queue, make_job(tower, [40, 40]))
+    with pytest.raises(OverloadedError) as caught:
+        put(queue, make_job(tower, [10, 20]))
+    assert caught.value.retry_after_seconds >= 1
+    assert queue.tokens == 80
+    put(queue, make_job(tower, [20]))
+
+
+def test_job_beyond_the_capacity_is_let_into_an_empty_queue(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=50, batch_tokens=50)
+    put(queue, make_job(tower, [30] * 10))
+    assert queue.tokens == 300
+
+
+def test_cancelled_and_expired_work_is_dropped(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=1000, batch_tokens=50)
+    cancelled = make_job(tower, [5])
+    expired = make_job(tower, [5], deadline=time.monotonic() - 1)
+    live = make_job(tower, [5])
+    for job in (cancelled, expired, live):
+        put(queue, job)
+    cancelled.cancel()
+    assert drain(queue) == [[(live, 0)]]
+    assert expired.error is not None
+    assert queue.tokens == 0
+
+
+def test_closed_queue_refuses_but_gives_what_waits(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=1000, batch_tokens=50)
+    put(queue, make_job(tower, [5]))
+    queue.close()
+    with pytest.raises(UnavailableError):
+        put(queue, make_job(tower, [5]))
+    assert queue.take() is not None
+    assert queue.take() is None
+
+
+def test_take_waits_for_work(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=1000, batch_tokens=50)
+    taken: list[object] = []
+    thread = threading.Thread(target=lambda: taken.append(queue.take()))
+    thread.start()
+    put(queue, make_job(tower, [5]))
+    thread.join(timeout=5)
+    assert len(taken) == 1
+
+
+def test_expected_wait_follows_the_measured_speed(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=1000)
+    put(queue, make_job(tower, [100] * 10))
+    for _ in range(100):
+        queue.record_speed(tokens=100, seconds=0.2, workers=2)
+    assert queue.expected_wait_seconds() == pytest.approx(1.0, rel=0.01)
