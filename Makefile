@@ -1,0 +1,64 @@
+# Two commands matter: `make serve` and `make test`. Both need Python 3.11+ and nothing else.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar on -q
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test lint types unit train clean constraints
+
+help:  ## Say what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+serve: $(VENV)/.serve  ## Install what serving needs and start the server on http://127.0.0.1:8000
+	@$(BIN)/interlingua serve $(ARGS)
+
+test: lint types unit  ## Install what testing needs; lint, types and all tests
+
+lint: $(VENV)/.dev  ## Style
+	@echo '--> ruff'
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev  ## Types
+	@echo '--> mypy --strict'
+	@$(BIN)/mypy
+
+unit: $(VENV)/.dev  ## Tests
+	@echo '--> pytest'
+	@$(BIN)/python -m pytest $(ARGS)
+
+train: $(VENV)/.dev  ## Train interlingua-fast from raw files: make train DATA=DIR
+	@$(BIN)/interlingua train fast --scale small --data "$(DATA)"
+
+constraints: $(VENV)/bin/python  ## Resolve the pinned versions anew
+	@$(PIP) uv
+	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
+	    --no-emit-index-url --extra cpu --extra train --extra dev pyproject.toml \
+	    -c constraints/pins.txt -o constraints/cpu.txt
+	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
+	    --no-emit-index-url --extra gpu pyproject.toml -o constraints/gpu.txt
+
+clean:  ## Remove the environment and caches
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { \
+	    echo 'Python is missing: install Python 3.11 or later, or say make PYTHON=/path/to/python3.'; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else \
+	    f"Python {v.major}.{v.minor} is too old: 3.11 or later is needed (make PYTHON=python3.12 ...).")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "Python's venv module is missing: on Debian and Ubuntu install python3-venv."; exit 1; }
+	@echo '--> creating the environment in $(VENV)'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.serve: pyproject.toml constraints/cpu.txt | $(VENV)/bin/python
+	@echo '--> installing the server (about 300 MB, half a minute)'
+	@$(PIP) -c constraints/cpu.txt -e '.[cpu]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints/cpu.txt | $(VENV)/bin/python
+	@echo '--> installing what tests and training need (about 1.6 GB, two minutes)'
+	@$(PIP) -c constraints/cpu.txt -e '.[cpu,train,dev]'
+	@touch $@ $(VENV)/.serve
