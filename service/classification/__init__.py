@@ -1,0 +1,1 @@
+"""Classification: labels, weights and the vector space they were fitted in."""

@@ -1,0 +1,1 @@
+"""The demo corpus that comes with the package, and its loader."""
