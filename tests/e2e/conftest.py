@@ -1,0 +1,75 @@
+"""A real server process, started by the command of the README."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from service.shipped import shipped_models
+
+COMMAND = Path(sys.executable).with_name("interlingua")
+
+
+@dataclass
+class Server:
+    """A running `interlingua serve`."""
+
+    process: subprocess.Popen[str]
+    url: str
+    banner: str
+    client: httpx.Client
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.kill()
+        self.process.wait(10)
+        self.client.close()
+
+    def stop(self) -> int:
+        """Ask it to stop, as an orchestrator would; return its exit code."""
+        self.process.terminate()
+        code = self.process.wait(30)
+        self.client.close()
+        return code
+
+
+def start_server(data: Path, *flags: str) -> Server:
+    """Start a server on a free port and wait for its banner."""
+    process = subprocess.Popen(
+        [COMMAND, "serve", "--port", "0", "--data", data, *flags],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    banner = ""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        line = process.stdout.readline()
+        if not line:
+            break
+        banner += line
+        if "/classify" in line:  # the last of the three curl lines
+            break
+    found = re.search(r"http://127\.0\.0\.1:\d+", banner)
+    if found is None:
+        process.kill()
+        pytest.fail(f"the server printed no URL: {banner!r}")
+    url = found.group()
+    return Server(process, url, banner, httpx.Client(base_url=url, timeout=30))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    if not shipped_models():
+        pytest.skip("no model is shipped in this checkout")
+    server = start_server(tmp_path_factory.mktemp("data"))
+    yield server
+    assert server.stop() == 0
