@@ -1,0 +1,110 @@
+"""Run the application under uvicorn, say when it is up, drain when told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import click
+import uvicorn
+
+from service.api.state import Phase, Resources, State, state_of
+from service.app import create_app
+from service.settings import Settings
+
+
+def run_server(settings: Settings) -> int:
+    """Serve until a signal comes; return the exit code.
+
+    Exit codes: 0 after a clean stop, 1 when the models or the data could not be loaded, 2 when
+    the address cannot be listened on.
+    """
+    try:
+        listener = _listen(settings.host, settings.port)
+    except OSError as error:
+        click.echo(
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
+            "Choose another with --port, or --port 0 for any free one.",
+            err=True,
+        )
+        return 2
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=int(settings.drain_seconds),
+    )
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(_serve(uvicorn.Server(config), state_of(app), listener))
+
+
+async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) -> int:
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    loading = asyncio.create_task(state.wait_until_settled())
+    await asyncio.wait({serving, loading}, return_when=asyncio.FIRST_COMPLETED)
+    if state.phase is Phase.READY:
+        host, port = listener.getsockname()[:2]
+        click.echo(banner(f"http://{_reachable(host)}:{port}", state.resources))
+    elif state.phase is Phase.FAILED:
+        click.echo(f"The service cannot start. {state.failure}", err=True)
+        server.should_exit = True
+    loading.cancel()
+    await serving
+    return 1 if state.phase is Phase.FAILED else 0
+
+
+def banner(url: str, resources: Resources) -> str:
+    """Return what a person wants to see when the server is up: where, what, and what to try."""
+    encoder = resources.default_encoder
+    manifest = encoder.manifest
+    corpora = [f"{info.name} ({info.documents:,} documents)" for info in resources.corpora.list()]
+    classifiers = [head.name for head in resources.classifiers.list()]
+    lines = [
+        "",
+        f"  Interlingua is up: {url}",
+        "",
+        f"  model        {manifest.name}, {manifest.dimension} dimensions",
+        f"  languages    {' '.join(manifest.languages)}",
+        f"  corpora      {', '.join(corpora) or 'none yet'}",
+        f"  classifiers  {', '.join(classifiers) or 'none'}",
+        "",
+        "  Paste one of these:",
+        "",
+        f"  curl -sG {url}/similar --data-urlencode 'q=Warum schwimmt Eis auf dem Wasser?' -d k=4",
+        f"  curl -s {url}/embed -H 'content-type: application/json' "
+        """-d '{"inputs": ["Guten Morgen!", "Good morning!"], "dimensions": 8}'""",
+        f"  curl -s {url}/classify -H 'content-type: application/json' "
+        """-d '{"inputs": "Die Mannschaft gewann das Endspiel."}'""",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _reachable(host: str) -> str:
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared with, not bound to
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _loop_factory() -> type[asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.Loop
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(2048)
+        listener.set_inheritable(True)
+    except OSError:
+        listener.close()
+        raise
+    return listener

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from service.cli import main
+from service.inference.encoder import Encoder
+from service.settings import Settings
+
+
+@pytest.fixture
+def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+    monkeypatch.chdir(tmp_path)
+    return CliRunner()
+
+
+def test_every_setting_is_a_flag_of_serve(runner: CliRunner) -> None:
+    help_text = runner.invoke(main, ["serve", "--help"]).output
+    for name in Settings.model_fields:
+        assert f"INTERLINGUA_{name.upper()}" in help_text.replace("\n", "").replace(" ", "")
+
+
+def test_serve_names_all_bad_settings_at_once(runner: CliRunner, tiny_bundle: Path) -> None:
+    result = runner.invoke(
+        main, ["serve", "--model", str(tiny_bundle), "--port", "nine", "--workers", "0"]
+    )
+    assert result.exit_code == 2
+    assert "port" in result.stderr
+    assert "workers" in result.stderr
+
+
+def test_embed_prints_a_vector_a_line(
+    runner: CliRunner, tiny_bundle: Path, tiny_encoder: Encoder
+) -> None:
+    result = runner.invoke(main, ["embed", "--model", str(tiny_bundle), "cat", "猫"])
+    vectors = [json.loads(line) for line in result.output.splitlines()]
+    np.testing.assert_allclose(vectors, tiny_encoder.encode(["cat", "猫"]), atol=1e-6)
+
+
+def test_embed_reads_stdin(runner: CliRunner, tiny_bundle: Path) -> None:
+    result = runner.invoke(
+        main, ["embed", "--model", str(tiny_bundle), "--dimensions", "4"], input="cat\r\n猫\n"
+    )
+    assert [len(json.loads(line)) for line in result.output.splitlines()] == [4, 4]
+
+
+def test_models_lists_and_verifies(runner: CliRunner, tiny_bundle: Path) -> None:
+    result = runner.invoke(main, ["models", str(tiny_bundle)])
+    assert result.output.startswith("tiny  16 dimensions")
+
+
+def test_error_is_one_line_with_a_remedy(runner: CliRunner, tmp_path: Path) -> None:
+    result = runner.invoke(main, ["embed", "--model", str(tmp_path), "cat"])
+    assert result.exit_code == 1
+    assert "has no bundle.json" in result.stderr
+    assert "Traceback" not in result.output
