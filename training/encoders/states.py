@@ -1,0 +1,51 @@
+"""Encoders that give a vector a token, and the seam between them and the sentence vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from training.data.batches import Sentences
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """What an encoder says of each token.
+
+    Attributes:
+        vectors: float32 [B, S, D]; rows of pads hold anything finite.
+        mask: bool [B, S], False at pads.
+    """
+
+    vectors: Tensor
+    mask: Tensor
+
+
+class SentenceEncoder(nn.Module):
+    """A token encoder and a sentence vector put together.
+
+    Args:
+        tokens: forward(ids int64 [B, S], mask bool [B, S]) -> States. Pads must not change the
+            states of tokens.
+        sentence_vector: forward(States) -> [B, D]. Pads must not change it.
+        padding_id: What fills the rectangle; any known id does.
+    """
+
+    def __init__(
+        self, tokens: nn.Module, sentence_vector: nn.Module, *, padding_id: int = 0
+    ) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.sentence_vector = sentence_vector
+        self.padding_id = padding_id
+
+    def forward(self, sentences: Sentences) -> Tensor:
+        """Return the vectors [B, D] of `sentences`."""
+        ids, mask = sentences.padded(self.padding_id)
+        return self.rectangle(ids, mask)
+
+    def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return the vectors [B, D] of ids int64 [B, S] where mask bool [B, S]; what is exported."""
+        vectors: Tensor = self.sentence_vector(self.tokens(ids, mask))
+        return vectors
