@@ -46,6 +46,6 @@ class SentenceEncoder(nn.Module):
         return self.rectangle(ids, mask)
 
     def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Return the vectors [B, D] of ids int64 [B, S] where mask bool [B, S]; what is exported."""
+        """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]; what is exported."""
         vectors: Tensor = self.sentence_vector(self.tokens(ids, mask))
         return vectors
