@@ -3,6 +3,7 @@
     InterlinguaError
     ├── InputError              what was sent cannot be used as it is
     │   ├── MalformedError      the body is not what its content type promises
+    │   ├── MediaTypeError      a content type that this address does not take
     │   └── TooLargeError       a stated limit is passed
     ├── AuthenticationError     no key, or an unknown one
     ├── NotFoundError           a name or id that is not there
@@ -19,6 +20,8 @@ Their way to HTTP statuses is one table, in `service.api.problems`.
 """
 
 from __future__ import annotations
+
+import reprlib
 
 
 class InterlinguaError(Exception):
@@ -62,6 +65,10 @@ class InputError(InterlinguaError):
 
 class MalformedError(InputError):
     """The body is not what its content type promises, or a required part is missing."""
+
+
+class MediaTypeError(InputError):
+    """The body's content type is missing, or not one that this address takes."""
 
 
 class TooLargeError(InputError):
@@ -118,6 +125,13 @@ class BackendError(InterlinguaError):
 
 
 def shorten(value: object, limit: int = 80) -> str:
-    """Return `value` quoted for an error message, at most `limit` characters."""
-    text = repr(value)
+    """Return `value` quoted for an error message, at most `limit` characters.
+
+    Only as much of `value` is looked at as is shown: it may be megabytes long or nested so deep
+    that `repr` would not come back.
+    """
+    quoting = reprlib.Repr()
+    quoting.maxlevel = 3
+    quoting.maxstring = quoting.maxother = limit
+    text = quoting.repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"

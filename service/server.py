@@ -11,6 +11,7 @@ import uvicorn
 from service.api.state import Phase, Resources, State, state_of
 from service.app import create_app
 from service.settings import Settings
+from service.telemetry.logs import set_up_logs
 
 
 def run_server(settings: Settings) -> int:
@@ -28,6 +29,7 @@ def run_server(settings: Settings) -> int:
             err=True,
         )
         return 2
+    set_up_logs(settings.log_level, settings.log_format)
     app = create_app(settings)
     config = uvicorn.Config(
         app,
@@ -59,7 +61,10 @@ def banner(url: str, resources: Resources) -> str:
     """Return what a person wants to see when the server is up: where, what, and what to try."""
     encoder = resources.default_encoder
     manifest = encoder.manifest
-    corpora = [f"{info.name} ({info.documents:,} documents)" for info in resources.corpora.list()]
+    corpora = [
+        f"{info.name} ({info.documents:,} documents)"
+        for info in (corpus.info() for corpus in resources.corpora.list())
+    ]
     classifiers = [head.name for head in resources.classifiers.list()]
     lines = [
         "",

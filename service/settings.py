@@ -66,6 +66,9 @@ class Settings(BaseSettings):
         default_factory=list,
         description="Keys that clients must send as a bearer token; none means open to all",
     )
+    log_format: str = Field(
+        "plain", pattern="^(plain|json)$", description="Log lines for people, or JSON for machines"
+    )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Verbosity")
 
     @model_validator(mode="before")

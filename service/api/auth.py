@@ -1,0 +1,52 @@
+"""API keys: a bearer token, compared in constant time."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from fastapi import Depends, Request
+
+from service.api.state import StateOf
+from service.errors import AuthenticationError
+from service.settings import Settings
+
+
+def check_key(settings: Settings, authorization: str | None) -> None:
+    """Raise AuthenticationError unless `authorization` carries one of the keys, if any are set.
+
+    Each key is compared, whichever matches, and as a digest: how long it takes tells nothing of
+    how many keys there are or how much of one was right. A token without `Bearer` before it is
+    taken too, as some clients send it.
+    """
+    if not settings.api_keys:
+        return
+    if authorization is None:
+        raise AuthenticationError(
+            "No API key was sent.",
+            field="authorization",
+            remedy="Send the header authorization: Bearer KEY.",
+        )
+    scheme, _, token = authorization.partition(" ")
+    sent = _digest(token.strip() if scheme.lower() == "bearer" and token else authorization)
+    matches = [
+        hmac.compare_digest(sent, _digest(key.get_secret_value())) for key in settings.api_keys
+    ]
+    if not any(matches):
+        raise AuthenticationError(
+            "This API key is not known.",
+            field="authorization",
+            remedy="Ask the operator of the service for a key.",
+        )
+
+
+async def _require_key(request: Request, state: StateOf) -> None:
+    check_key(state.settings, request.headers.get("authorization"))
+
+
+RequireKey = Depends(_require_key)
+"""Put among a router's dependencies; it runs before the body is read."""
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,125 @@
+"""Read a request's body: one JSON object, or a stream of JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeVar
+
+import orjson
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+
+from service.api.validation import explain
+from service.errors import MalformedError, MediaTypeError, TooLargeError
+
+NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def media_type(request: Request) -> str:
+    """Return the content type without its parameters; empty where none was sent."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def json_body(model: type[Model], *, optional: bool = False) -> Callable[..., Awaitable[Model]]:
+    """Return a dependency that reads the body as `model`.
+
+    FastAPI's own reading is left out: it parses with the standard library before the API key was
+    looked at, and it hides which limit a body broke.
+
+    Args:
+        model: What the JSON must be.
+        optional: Whether no body at all means a `model` of defaults.
+    """
+
+    async def read(request: Request) -> Model:
+        body = await _whole_body(request, optional=optional)
+        if not body and optional:
+            return model()
+        value = parse_json(body)
+        if not isinstance(value, dict):
+            raise MalformedError(
+                "The body must be a JSON object.", given=value, remedy=_example(model)
+            )
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            raise explain(error.errors(include_url=False), model) from None
+
+    return read
+
+
+async def _whole_body(request: Request, *, optional: bool) -> bytes:
+    kind = media_type(request)
+    # A browser sends other content types across sites without asking first, so taking them would
+    # let any page write to a service on its reader's machine.
+    if kind != "application/json" and not kind.endswith("+json"):
+        body = await request.body() if optional and not kind else b""
+        if body or not optional or kind:
+            raise MediaTypeError(
+                "The body must be JSON, and say so.",
+                field="content-type",
+                given=kind or None,
+                remedy="Send the header content-type: application/json.",
+            )
+    return await request.body()
+
+
+def parse_json(text: bytes) -> object:
+    """Return the value of a JSON text.
+
+    Raises:
+        MalformedError: Not JSON, not UTF-8, nested deeper than 1,024, a number that no double
+            holds, or half of a surrogate pair, which no UTF-8 can carry.
+    """
+    try:
+        value: object = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        reason = str(error)
+        remedy = "Write it with a JSON library, as UTF-8."
+        if "surrogate" in reason:
+            remedy = "Send both halves of a surrogate pair, or the character itself, as UTF-8."
+        excerpt = error.doc[max(0, error.pos - 20) : error.pos + 20] or None
+        raise MalformedError(
+            f"The body is no JSON: {reason}.", field="body", given=excerpt, remedy=remedy
+        ) from None
+    return value
+
+
+async def lines(request: Request, *, limit_bytes: int) -> AsyncIterator[tuple[int, bytes]]:
+    """Yield (number from 1, line) of a body as it comes; blank lines are counted, not given.
+
+    No more than one line and one chunk of the network are held.
+
+    Raises:
+        TooLargeError: A line longer than `limit_bytes`.
+    """
+    number, rest = 0, b""
+    async for chunk in request.stream():
+        *whole, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
+        for line in whole:
+            number += 1
+            _check_line(number, line, limit_bytes)
+            if line.strip():
+                yield number, line
+        _check_line(number + 1, rest, limit_bytes)
+    if rest.strip():
+        yield number + 1, rest
+
+
+def _check_line(number: int, line: bytes, limit_bytes: int) -> None:
+    if len(line) > limit_bytes:
+        raise TooLargeError(
+            f"Line {number} is longer than {limit_bytes} bytes.",
+            field=f"line {number}",
+            remedy="Write each document on a line of its own, ended by a line feed.",
+        )
+
+
+def _example(model: type[BaseModel]) -> str:
+    extra = model.model_config.get("json_schema_extra")
+    examples = extra.get("examples") if isinstance(extra, dict) else None
+    if not isinstance(examples, list):
+        return "GET /docs shows the request with an example."
+    return f"For example: {orjson.dumps(examples[0]).decode()}"

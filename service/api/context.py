@@ -1,0 +1,157 @@
+"""Around every request: its id, its times, its metrics and one line in the log."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.api.problems import problem_response
+from service.inference.engine import Embedded
+from service.telemetry.logs import request_id
+from service.telemetry.metrics import Metrics
+
+log = logging.getLogger("service.access")
+
+CLIENT_GONE = 499
+"""Status in logs and metrics for requests that nobody waits for any more; never sent."""
+
+LISTED_POSITIONS = 64
+"""How many positions of truncated texts a header lists; their number is always given whole."""
+
+_ACCEPTED_ID = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """What is learnt about a request while it is answered.
+
+    Attributes:
+        id: The client's `x-request-id`, or one made here.
+        started: `time.perf_counter()` when it came.
+        model: The encoder that answers it.
+        texts: How many texts were embedded.
+        characters: Of these texts.
+        tokens: Of these texts, after they were cut.
+        truncated: Positions of texts that were cut.
+    """
+
+    id: str
+    started: float = field(default_factory=time.perf_counter)
+    model: str | None = None
+    texts: int = 0
+    characters: int = 0
+    tokens: int = 0
+    truncated: list[int] = field(default_factory=list)
+    tokenize_seconds: float = 0.0
+    queue_seconds: float = 0.0
+    inference_seconds: float = 0.0
+    search_seconds: float | None = None
+
+    def add(self, embedded: Embedded, texts: Sequence[str], *, model: str) -> None:
+        """Take the figures of embedded `texts`; a streamed request adds several times."""
+        self.model = model
+        self.truncated += [position + self.texts for position in embedded.truncated]
+        self.texts += len(texts)
+        self.characters += sum(map(len, texts))
+        self.tokens += sum(embedded.tokens)
+        self.tokenize_seconds += embedded.tokenize_seconds
+        self.queue_seconds += embedded.queue_seconds
+        self.inference_seconds += embedded.inference_seconds
+
+    def headers(self) -> Iterator[tuple[bytes, bytes]]:
+        """Give the response headers: milliseconds, counts, and what browsers draw."""
+        yield b"x-request-id", self.id.encode("ascii")
+        total = time.perf_counter() - self.started
+        yield b"x-total-time", _milliseconds(total)
+        parts = {}
+        if self.model is not None:
+            yield b"x-model", self.model.encode("ascii", "replace")
+        if self.texts:
+            parts = {
+                "tokenization": self.tokenize_seconds,
+                "queue": self.queue_seconds,
+                "inference": self.inference_seconds,
+            }
+            for name, seconds in parts.items():
+                yield f"x-{name}-time".encode(), _milliseconds(seconds)
+            yield b"x-compute-tokens", str(self.tokens).encode()
+            yield b"x-compute-characters", str(self.characters).encode()
+        if self.search_seconds is not None:
+            parts["search"] = self.search_seconds
+        if self.truncated:
+            listed = ", ".join(map(str, self.truncated[:LISTED_POSITIONS]))
+            yield b"x-truncated", listed.encode()
+            yield b"x-truncated-count", str(len(self.truncated)).encode()
+        timing = [f"{name};dur={seconds * 1000:.3f}" for name, seconds in parts.items()]
+        yield b"server-timing", ", ".join([*timing, f"total;dur={total * 1000:.3f}"]).encode()
+
+
+def context_of(request: Request) -> RequestContext:
+    """Return the context that the middleware below made for `request`."""
+    context: RequestContext = request.scope["interlingua.context"]
+    return context
+
+
+class ContextMiddleware:
+    """The outermost layer: nothing passes it unnamed, uncounted or unanswered."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        context = RequestContext(_chosen_id(scope))
+        scope["interlingua.context"] = context
+        status = 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], *context.headers()]
+            await send(message)
+
+        token = request_id.set(context.id)
+        self._metrics.inflight.inc()
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except ClientDisconnect:
+            self._metrics.cancelled.inc()
+            status = CLIENT_GONE
+        except Exception as error:
+            log.exception("a request failed unexpectedly; this is a bug")
+            if status == 0:
+                await problem_response(error, scope)(scope, receive, send_with_headers)
+        finally:
+            self._metrics.inflight.dec()
+            seconds = time.perf_counter() - context.started
+            route = getattr(scope.get("route"), "path", "unmatched")
+            self._metrics.observe_request(route, status or CLIENT_GONE, seconds)
+            if log.isEnabledFor(logging.INFO):
+                fields = {"route": route, "status": status, "seconds": seconds}
+                log.info("%s", scope["method"], extra=fields)
+            request_id.reset(token)
+
+
+def _chosen_id(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            given = str(value, "latin-1")
+            if _ACCEPTED_ID.fullmatch(given):
+                return given
+    return secrets.token_hex(16)
+
+
+def _milliseconds(seconds: float) -> bytes:
+    return f"{seconds * 1000:.2f}".encode()

@@ -1,0 +1,116 @@
+"""/corpora: make, describe and drop corpora."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from service.api.body import json_body
+from service.api.openapi import answer, body
+from service.api.responses import Json
+from service.api.schemas.corpora import CorporaAnswer, CorpusAnswer, CreateCorpusRequest
+from service.api.work import Work, WorkOf
+from service.errors import ConflictError, InputError
+from service.inference.encoder import Encoder
+from service.search.backend import CorpusBackend, CorpusInfo
+from service.search.document import Metadata, check_metadata
+
+router = APIRouter(prefix="/corpora", tags=["corpora"])
+
+
+@router.get("", responses=answer(CorporaAnswer, "All corpora"))
+async def list_corpora(work: WorkOf) -> Json:
+    """List the corpora."""
+
+    def infos() -> list[CorpusInfo]:
+        return [corpus.info() for corpus in work.resources.corpora.list()]
+
+    return Json({"corpora": [_describe(info) for info in await work.run(infos)]})
+
+
+@router.put(
+    "/{name}",
+    responses=answer(CorpusAnswer, "It was made", status=201)
+    | answer(CorpusAnswer, "It was there already, and is as asked for"),
+    openapi_extra=body(CreateCorpusRequest, required=False),
+)
+async def create_corpus(
+    name: str,
+    request: Annotated[CreateCorpusRequest, Depends(json_body(CreateCorpusRequest, optional=True))],
+    work: WorkOf,
+) -> Json:
+    """Make a corpus; asking again for the same changes nothing."""
+    encoder = work.resources.encoder(request.model)
+    dimension = _dimension(request.dimensions, encoder)
+    metadata = _metadata(request)
+    try:
+        corpus = await work.run(
+            work.resources.corpora.create,
+            name,
+            model=encoder.name,
+            space=encoder.manifest.space,
+            dimension=dimension,
+            metadata=metadata,
+        )
+    except ConflictError:
+        existing = await work.run(lambda: work.resources.corpora.get(name).info())
+        same = existing.space == encoder.manifest.space and existing.dimension == dimension
+        if not same or (request.metadata is not None and dict(existing.metadata) != metadata):
+            raise
+        return Json(_describe(existing))
+    return Json(_describe(await work.run(corpus.info)), status_code=201)
+
+
+@router.get("/{name}", responses=answer(CorpusAnswer, "The corpus"))
+async def describe_corpus(name: str, work: WorkOf) -> Json:
+    """Describe one corpus."""
+    return Json(_describe(await work.run(lambda: work.resources.corpora.get(name).info())))
+
+
+@router.delete(
+    "/{name}", status_code=204, response_class=Response, responses={204: {"description": "Gone"}}
+)
+async def drop_corpus(name: str, work: WorkOf) -> Response:
+    """Drop a corpus and all that is in it."""
+    await work.run(work.resources.corpora.drop, name)
+    work.metrics.forget_corpus(name)
+    return Response(status_code=204)
+
+
+async def corpus_named(name: str, work: Work) -> CorpusBackend:
+    """Return a corpus, or raise NotFoundError."""
+    return await work.run(work.resources.corpora.get, name)
+
+
+def _dimension(wanted: int | None, encoder: Encoder) -> int:
+    if wanted is not None and wanted > encoder.dimension:
+        raise InputError(
+            f"{encoder.name} has {encoder.dimension} dimensions.",
+            field="dimensions",
+            given=wanted,
+            remedy=f"Ask for 1 to {encoder.dimension}, or leave the field out.",
+        )
+    return wanted or encoder.dimension
+
+
+def _metadata(request: CreateCorpusRequest) -> Metadata | None:
+    if request.metadata is None:
+        return None
+    check_metadata(request.metadata)
+    return request.metadata  # type: ignore[return-value]  # flat, as just checked
+
+
+def _describe(info: CorpusInfo) -> dict[str, object]:
+    return {
+        "name": info.name,
+        "model": info.model,
+        "space": info.space,
+        "dimension": info.dimension,
+        "documents": info.documents,
+        "languages": dict(info.languages),
+        "index": info.index,
+        "created": info.created,
+        "bytes": info.bytes,
+        "metadata": dict(info.metadata),
+    }

@@ -1,0 +1,71 @@
+"""POST /embed and /similarity: texts to vectors, texts to cosines."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from service.api.body import json_body
+from service.api.openapi import answer, body
+from service.api.responses import Json
+from service.api.schemas.embed import EmbedRequest, SimilarityRequest
+from service.api.work import WorkOf
+from service.inference.engine import EmbedOptions
+
+router = APIRouter(tags=["embed"])
+
+_VECTORS = answer(
+    list[list[float]], "A vector for each text, in their order; a list also for one text"
+)
+
+
+@router.post("/embed", responses=_VECTORS, openapi_extra=body(EmbedRequest))
+@router.post("/", responses=_VECTORS, openapi_extra=body(EmbedRequest))
+async def embed(
+    request: Annotated[EmbedRequest, Depends(json_body(EmbedRequest))], work: WorkOf
+) -> Json:
+    """Turn texts into vectors.
+
+    The body is text-embeddings-inference's. What it took is in the headers `x-total-time`,
+    `x-tokenization-time`, `x-queue-time` and `x-inference-time` (milliseconds); positions of texts
+    that were cut are in `x-truncated`.
+    """
+    encoder = work.resources.encoder(request.model, language=request.language)
+    embedded = await work.embed(
+        encoder,
+        request.inputs,
+        EmbedOptions(
+            language=request.language,
+            truncate=request.truncate is not False,
+            cut=request.cut,
+            dimensions=request.dimensions,
+            normalize=request.normalize,
+            prompt=request.prompt_name,
+        ),
+    )
+    return Json(embedded.vectors)
+
+
+@router.post(
+    "/similarity",
+    responses=answer(list[float], "The cosine of each sentence with the source, -1 to 1"),
+    openapi_extra=body(SimilarityRequest),
+)
+async def similarity(
+    request: Annotated[SimilarityRequest, Depends(json_body(SimilarityRequest))], work: WorkOf
+) -> Json:
+    """Compare one text with others, in whatever languages."""
+    encoder = work.resources.encoder(request.model, language=request.language)
+    options = EmbedOptions(language=request.language, normalize=True)
+    if request.parameters is not None:
+        options = EmbedOptions(
+            language=request.language,
+            normalize=True,
+            truncate=request.parameters.truncate is not False,
+            cut=request.parameters.cut,
+            prompt=request.parameters.prompt_name,
+        )
+    texts = [request.inputs.source_sentence, *request.inputs.sentences]
+    embedded = await work.embed(encoder, texts, options, field="inputs.sentences")
+    return Json(embedded.vectors[1:] @ embedded.vectors[0])

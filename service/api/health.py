@@ -1,0 +1,59 @@
+"""Probes and metrics: public, cheap, and never waiting for a model."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from service.api.openapi import answer
+from service.api.responses import Json
+from service.api.schemas.models import HealthAnswer
+from service.api.state import Phase, State, StateOf
+from service.errors import UnavailableError
+
+router = APIRouter(tags=["health"])
+
+_ALIVE = answer(HealthAnswer, "Yes")
+
+
+@router.get("/health/live", responses=_ALIVE)
+async def live() -> Json:
+    """Whether the process answers at all; a restart is due when it does not."""
+    return Json({"status": "alive"})
+
+
+@router.get("/health/startup", responses=_ALIVE)
+async def startup(state: StateOf) -> Json:
+    """Whether loading is over."""
+    if state.phase in (Phase.LOADING, Phase.FAILED):
+        raise _unavailable(state)
+    return Json({"status": "started"})
+
+
+@router.get("/health/ready", responses=_ALIVE)
+@router.get("/health", responses=_ALIVE)
+async def ready(state: StateOf) -> Json:
+    """Whether requests are taken now: loaded, not draining, and room in the queue."""
+    if state.phase is not Phase.READY:
+        raise _unavailable(state)
+    queue = state.resources.engine.queue
+    if queue.tokens >= queue.capacity_tokens:
+        raise UnavailableError("The queue is full.", remedy="Send new requests to another replica.")
+    return Json({"status": "ready"})
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}, "description": "Prometheus' text format"}},
+)
+def metrics(state: StateOf) -> Response:
+    """Give all metrics, in Prometheus' text format."""
+    return Response(state.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _unavailable(state: State) -> UnavailableError:
+    if state.phase is Phase.FAILED:
+        # What failed names files of the machine: that is for its operator, in the log.
+        return UnavailableError("Loading failed.", remedy="The service's log says why.")
+    return UnavailableError(f"The service is {state.phase.value}.", remedy="Ask again in a moment.")

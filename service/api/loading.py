@@ -1,0 +1,104 @@
+"""Load the models and open the stores: everything that must be there before the first request."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from service.api.state import Resources
+from service.classification.classifiers import Classifiers
+from service.demo.loader import load_demo
+from service.errors import SettingsError
+from service.inference.encoder import Encoder
+from service.inference.engine import Engine
+from service.inference.session import Vectors
+from service.search.corpora import Corpora
+from service.search.document import Document
+from service.settings import Settings
+from service.telemetry.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+_WARM_UP = ("Good morning.", "Guten Morgen.", "おはようございます。", "word " * 64)
+"""Short and long, in several scripts, so that the first request meets no first time."""
+
+
+def load(settings: Settings, metrics: Metrics) -> Resources:
+    """Return everything that requests need; blocks for as long as that takes.
+
+    Raises:
+        BundleError: A model or classifier that cannot be trusted or served.
+        SettingsError: Two models of one name.
+        StorageError: The data directory cannot be used.
+    """
+    began = time.monotonic()
+    encoders: dict[str, Encoder] = {}
+    for directory in settings.model:
+        encoder = Encoder(directory)
+        if encoder.name in encoders:
+            raise SettingsError(
+                f"Two models are called {encoder.name}.",
+                field="model",
+                given=str(directory),
+                remedy="Give one of them, or rename one in its bundle.json.",
+            )
+        encoder.encode(_WARM_UP)
+        encoders[encoder.name] = encoder
+        manifest = encoder.manifest
+        metrics.model_info.labels(encoder.name, manifest.identity, str(manifest.dimension)).set(1)
+    classifiers = Classifiers(settings.head)
+    with ExitStack() as undo:
+        corpora = Corpora(settings.data / "corpora")
+        undo.callback(corpora.close)
+        resources = Resources(encoders, _engine(settings, metrics), corpora, classifiers)
+        undo.callback(resources.engine.close)
+        if settings.demo_corpus:
+            _load_demo(resources)
+        metrics.watch_corpora(lambda: _sizes(resources))
+        undo.pop_all()
+    log.info("loaded %s in %.1f s", ", ".join(encoders), time.monotonic() - began)
+    return resources
+
+
+def close(resources: Resources) -> None:
+    """Finish the work that waits, then let go of the files; blocks until that is done."""
+    resources.engine.close()
+    resources.corpora.close()
+
+
+def _engine(settings: Settings, metrics: Metrics) -> Engine:
+    engine = Engine(
+        workers=settings.workers,
+        batch_tokens=settings.batch_tokens,
+        queue_tokens=settings.queue_tokens,
+        observer=metrics,
+    )
+    queue = engine.queue
+    metrics.queue_capacity.set(queue.capacity_tokens)
+    metrics.queue_depth.set_function(lambda: queue.tokens)
+    metrics.queue_expected_seconds.set_function(queue.expected_wait_seconds)
+    return engine
+
+
+def _load_demo(resources: Resources) -> None:
+    encoder = resources.default_encoder
+
+    def encode(documents: Sequence[Document]) -> Vectors:
+        return encoder.encode([document.text for document in documents])
+
+    count = load_demo(
+        resources.corpora,
+        encode,
+        model=encoder.name,
+        space=encoder.manifest.space,
+        dimension=encoder.dimension,
+    )
+    if count:
+        log.info("loaded the demo corpus: %d documents", count)
+
+
+def _sizes(resources: Resources) -> list[tuple[str, int]]:
+    infos = [corpus.info() for corpus in resources.corpora.list()]
+    return [(info.name, info.documents) for info in infos]

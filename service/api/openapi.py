@@ -1,0 +1,112 @@
+"""The OpenAPI document: what the routes read and answer, said where FastAPI cannot see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from service.api.body import NDJSON
+from service.api.schemas.classify import ClassifyRequest, PredictRequest
+from service.api.schemas.corpora import CreateCorpusRequest, DeleteRequest, UpsertRequest
+from service.api.schemas.embed import EmbedRequest, SimilarityRequest
+from service.api.schemas.models import Problem
+from service.api.schemas.openai import EmbeddingsRequest, OpenAIError
+from service.api.schemas.similar import SimilarRequest
+
+REQUESTS: tuple[type[BaseModel], ...] = (
+    ClassifyRequest,
+    CreateCorpusRequest,
+    DeleteRequest,
+    EmbedRequest,
+    EmbeddingsRequest,
+    PredictRequest,
+    SimilarRequest,
+    SimilarityRequest,
+    UpsertRequest,
+)
+
+_SCHEMAS = "#/components/schemas/"
+
+_REASONS = {
+    400: "The request cannot be read",
+    401: "A valid API key is needed",
+    404: "There is nothing of this name",
+    409: "It does not fit what is there",
+    413: "A limit is passed",
+    415: "This content type is not taken",
+    422: "A value cannot be used",
+    429: "The queue is full; see Retry-After",
+    503: "Loading, draining, or the storage refused; see Retry-After",
+    504: "The request's time ran out",
+}
+
+
+def _responses(media_type: str, schema: str, statuses: list[int]) -> dict[int | str, Any]:
+    content = {media_type: {"schema": {"$ref": _SCHEMAS + schema}}}
+    return {status: {"description": _REASONS[status], "content": content} for status in statuses}
+
+
+PROBLEMS = _responses("application/problem+json", Problem.__name__, list(_REASONS))
+"""For a router's `responses`: every refusal that a route of ours may give."""
+
+OPENAI_PROBLEMS = _responses(
+    "application/json", OpenAIError.__name__, [s for s in _REASONS if s not in (409, 422)]
+)
+"""The same below /v1, in OpenAI's shape."""
+
+
+def answer(model: Any, description: str, *, status: int = 200) -> dict[int | str, Any]:  # noqa: ANN401
+    """Return a route's `responses` for success: `model` is documented, never run."""
+    return {status: {"model": model, "description": description}}
+
+
+def body(model: type[BaseModel], *, required: bool = True, lines: bool = False) -> dict[str, Any]:
+    """Return a route's `openapi_extra` for a body that `service.api.body` reads.
+
+    Args:
+        model: One of `REQUESTS`.
+        required: Whether there must be a body.
+        lines: Whether the body may be a stream of JSON lines instead.
+    """
+    content: dict[str, Any] = {"application/json": {"schema": {"$ref": _SCHEMAS + model.__name__}}}
+    if lines:
+        content[NDJSON[0]] = {
+            "schema": {"type": "string", "description": "One document a line"},
+            "example": '{"id": "1", "text": "Ice floats on water.", "language": "en"}\n',
+        }
+    return {"requestBody": {"required": required, "content": content}}
+
+
+def describe(app: FastAPI) -> None:
+    """Have `app.openapi` return the whole document, made once."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _build(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way
+
+
+def _build(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        description=app.description,
+        routes=app.routes,
+    )
+    wanted = [(model, "validation") for model in (*REQUESTS, Problem, OpenAIError)]
+    _, definitions = models_json_schema(
+        wanted,  # type: ignore[arg-type]  # mypy widens the literal
+        ref_template=_SCHEMAS + "{model}",
+    )
+    components = document.setdefault("components", {})
+    components.setdefault("schemas", {}).update(definitions["$defs"])
+    components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    document["security"] = [{"key": []}, {}]
+    return document

@@ -1,0 +1,197 @@
+"""Every error as an answer: the one table from exception to status, and its two renderings.
+
+RFC 9457 `application/problem+json` everywhere, and OpenAI's error object below `/v1`, since its
+clients read that.
+"""
+
+from __future__ import annotations
+
+import http
+import json
+import math
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Scope
+
+from service import errors
+from service.api.validation import explain
+from service.telemetry.metrics import Metrics
+
+PROBLEM_TYPE = "application/problem+json"
+TYPE_PREFIX = "urn:interlingua:problem:"
+
+LOADING_SECONDS = 2.0
+"""Retry-After where nothing better is known: models load in about that time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a class of errors is to a client.
+
+    Attributes:
+        status: The HTTP status.
+        slug: The stable end of the problem's `type`; OpenAI's `code`.
+        title: The same for every error of the kind.
+    """
+
+    status: int
+    slug: str
+    title: str
+
+
+KINDS: dict[type[Exception], Kind] = {
+    errors.MalformedError: Kind(400, "malformed", "The request cannot be read"),
+    errors.AuthenticationError: Kind(401, "unauthenticated", "A valid API key is needed"),
+    errors.NotFoundError: Kind(404, "not-found", "There is nothing of this name"),
+    errors.ConflictError: Kind(409, "conflict", "It does not fit what is there"),
+    errors.TooLargeError: Kind(413, "too-large", "A limit is passed"),
+    errors.MediaTypeError: Kind(415, "media-type", "This content type is not taken here"),
+    errors.InputError: Kind(422, "invalid-input", "A value cannot be used"),
+    errors.OverloadedError: Kind(429, "overloaded", "The queue is full"),
+    errors.StorageError: Kind(503, "storage", "The storage refused"),
+    errors.UnavailableError: Kind(503, "unavailable", "The service is not ready"),
+    errors.DeadlineError: Kind(504, "deadline", "The request's time ran out"),
+    errors.BackendError: Kind(500, "model-failed", "The model failed"),
+    Exception: Kind(500, "internal", "The service failed"),
+}
+"""Looked up along the class's bases, so a more special error needs a row only if it differs."""
+
+REJECTIONS = frozenset({401, 413, 429, 503, 504})
+"""Statuses that count as `interlingua_rejected_total`: refused whatever the content was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error, ready to be rendered."""
+
+    kind: Kind
+    detail: str
+    field: str | None = None
+    given: str | None = None
+    remedy: str | None = None
+    retry_after_seconds: float | None = None
+
+    def members(self, request_id: str | None) -> dict[str, object]:
+        """Return RFC 9457's members and ours; those without a value are left out."""
+        members = {
+            "type": TYPE_PREFIX + self.kind.slug,
+            "title": self.kind.title,
+            "status": self.kind.status,
+            "detail": self.detail,
+            "field": self.field,
+            "given": self.given,
+            "remedy": self.remedy,
+            "request_id": request_id,
+        }
+        return {name: value for name, value in members.items() if value is not None}
+
+    def openai(self) -> dict[str, object]:
+        """Return OpenAI's error object."""
+        message = self.detail if self.remedy is None else f"{self.detail} {self.remedy}"
+        return {
+            "error": {
+                "message": message,
+                "type": _openai_type(self.kind.status),
+                "param": self.field,
+                "code": self.kind.slug,
+            }
+        }
+
+
+def kind_of(error: type[Exception]) -> Kind:
+    """Return the row of the table for a class of errors."""
+    return next(KINDS[base] for base in error.__mro__ if base in KINDS)
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return what a client is told of `error`; of an unforeseen one, nothing but that it was."""
+    if isinstance(error, HTTPException):
+        return _problem_of_http(error)
+    if isinstance(error, RequestValidationError):
+        error = explain(error.errors())
+    kind = kind_of(type(error))
+    if not isinstance(error, errors.InterlinguaError):
+        return Problem(
+            kind,
+            "An unforeseen error; it was logged with this request's id.",
+            remedy="Report it with the id if it comes again.",
+        )
+    retry = None
+    if isinstance(error, errors.OverloadedError):
+        retry = error.retry_after_seconds
+    elif kind.status == http.HTTPStatus.SERVICE_UNAVAILABLE:
+        retry = LOADING_SECONDS
+    return Problem(kind, error.message, error.field, error.given, error.remedy, retry)
+
+
+def problem_response(error: Exception, scope: Scope) -> Response:
+    """Return the answer to a request that ended in `error`."""
+    problem = problem_of(error)
+    status = problem.kind.status
+    headers: dict[str, str] = {}
+    if isinstance(error, HTTPException) and error.headers:
+        headers.update(error.headers)
+    if problem.retry_after_seconds is not None:
+        headers["retry-after"] = str(math.ceil(problem.retry_after_seconds))
+    if status == http.HTTPStatus.UNAUTHORIZED:
+        headers["www-authenticate"] = "Bearer"
+    if scope["path"].startswith("/v1/"):
+        # OpenAI knows no 422, and its clients raise another class for it.
+        status = 400 if status == http.HTTPStatus.UNPROCESSABLE_ENTITY else status
+        return _json(problem.openai(), status, "application/json", headers)
+    context = scope.get("interlingua.context")
+    members = problem.members(context.id if context else None)
+    return _json(members, status, PROBLEM_TYPE, headers)
+
+
+def add_problem_handlers(app: FastAPI, metrics: Metrics) -> None:
+    """Have `app` answer its errors so, and count those that are rejections."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        count_rejection(error, metrics)
+        return problem_response(error, request.scope)
+
+    for handled in (errors.InterlinguaError, HTTPException, RequestValidationError):
+        app.add_exception_handler(handled, answer)
+
+
+def count_rejection(error: Exception, metrics: Metrics) -> None:
+    """Count `error` if it is a refusal whatever the content."""
+    kind = kind_of(type(error))
+    if kind.status in REJECTIONS:
+        metrics.rejected.labels(kind.slug).inc()
+
+
+def _problem_of_http(error: HTTPException) -> Problem:
+    phrase = http.HTTPStatus(error.status_code).phrase
+    kind = Kind(error.status_code, phrase.lower().replace(" ", "-"), phrase)
+    if error.status_code == http.HTTPStatus.NOT_FOUND:
+        return Problem(kind, "No such address.", remedy="GET /docs lists what there is.")
+    if error.status_code == http.HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = (error.headers or {}).get("Allow", "another")
+        return Problem(
+            kind, "This address does not take the method.", remedy=f"It takes {allowed}."
+        )
+    return Problem(kind, str(error.detail))
+
+
+def _openai_type(status: int) -> str:
+    if status == http.HTTPStatus.UNAUTHORIZED:
+        return "authentication_error"
+    if status == http.HTTPStatus.TOO_MANY_REQUESTS:
+        return "rate_limit_error"
+    return "invalid_request_error" if status < 500 else "server_error"
+
+
+def _json(
+    content: dict[str, object], status: int, media_type: str, headers: dict[str, str]
+) -> Response:
+    # The standard library's encoder, since an error may quote what orjson refuses to write; a lone
+    # surrogate becomes the JSON escape that it came as.
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return Response(text.encode("utf-8", "backslashreplace"), status, headers, media_type)

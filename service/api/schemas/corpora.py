@@ -1,0 +1,135 @@
+"""Bodies and answers of /corpora and the documents in them."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import ConfigDict, Field, JsonValue, model_validator
+
+from service.api.schemas.parts import Answer, ModelName, Request
+from service.api.schemas.similar import FilterObject
+from service.errors import InputError
+
+
+class CreateCorpusRequest(Request):
+    """A corpus to make; every field may be left out, and the body too."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"metadata": {"owner": "library"}}, {"dimensions": 128}]}
+    )
+
+    model: ModelName = None
+    dimensions: int | None = Field(
+        None, ge=1, description="Width of the stored vectors; the model's own if left out"
+    )
+    metadata: dict[str, JsonValue] | None = Field(
+        None, description="An object of your own, kept with the corpus"
+    )
+
+
+class UpsertRequest(Request):
+    """Documents to insert, or to replace where their id is there."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "documents": [
+                        {"id": "1", "text": "Ice floats on water.", "language": "en",
+                         "metadata": {"topic": "science"}},
+                        {"id": "2", "text": "La glace flotte sur l'eau.", "language": "fr"},
+                    ]
+                }
+            ]
+        }
+    )  # fmt: skip
+
+    documents: list[JsonValue] = Field(
+        min_length=1,
+        description="A list of objects with id and text, and maybe language and metadata",
+    )
+    model: ModelName = None
+
+
+class DeleteRequest(Request):
+    """Which documents to delete: exactly one of ids and filter."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"ids": ["1", "2"]}, {"filter": {"topic": "law"}}]}
+    )
+
+    ids: list[str] | None = Field(None, min_length=1, description="A list of ids")
+    filter: FilterObject | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if (self.ids is None) == (self.filter is None):
+            raise InputError(
+                "Exactly one of ids and filter says which documents to delete.",
+                field="ids",
+                remedy='For example: {"ids": ["1", "2"]}',
+            )
+        return self
+
+
+class DocumentAnswer(Answer):
+    """A document, as it is stored."""
+
+    id: str
+    text: str
+    language: str | None
+    metadata: dict[str, JsonValue]
+
+
+class CorpusAnswer(Answer):
+    """A corpus, described."""
+
+    name: str
+    model: str = Field(description="The model that made its vectors")
+    space: str = Field(description="Any model of this vector space may query it")
+    dimension: int
+    documents: int
+    languages: dict[str, int] = Field(
+        description="Documents by language; und where it is not known"
+    )
+    index: str
+    created: str = Field(description="RFC 3339, UTC")
+    bytes: int
+    metadata: dict[str, JsonValue]
+
+
+class CorporaAnswer(Answer):
+    """All corpora."""
+
+    corpora: list[CorpusAnswer]
+
+
+class PageAnswer(Answer):
+    """Some documents, and where to go on."""
+
+    documents: list[DocumentAnswer]
+    next_cursor: str | None = Field(description="For the next page; null after the last")
+
+
+class BrokenLine(Answer):
+    """A line of NDJSON that is no document."""
+
+    line: int = Field(description="Counted from 1")
+    detail: str
+    field: str | None = None
+
+
+class UpsertAnswer(Answer):
+    """What an upsert did."""
+
+    inserted: int
+    updated: int
+    truncated: int = Field(description="Documents of which only the beginning was embedded")
+    failed: int = Field(description="Lines that are no documents; always 0 for JSON")
+    errors: list[BrokenLine] = Field(description="The first hundred of them")
+
+
+class DeleteAnswer(Answer):
+    """What a delete did."""
+
+    deleted: int

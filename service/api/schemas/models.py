@@ -1,0 +1,72 @@
+"""Answers of /models, /info and /health."""
+
+from __future__ import annotations
+
+from pydantic import Field, JsonValue
+
+from service.api.schemas.parts import Answer
+
+
+class ModelAnswer(Answer):
+    """A loaded model, described."""
+
+    name: str
+    identity: str = Field(description="Of its files: the same weights, the same identity")
+    default: bool
+    family: str
+    description: str
+    space: str
+    dimension: int
+    matryoshka_dimensions: list[int]
+    languages: list[str]
+    max_tokens: int
+    pooling: str
+    normalised: bool
+    prompts: dict[str, str]
+    precision: str
+    licence: str
+    quality: list[dict[str, JsonValue]]
+    limits: list[str]
+
+
+class ModelsAnswer(Answer):
+    """All loaded models, the default one first."""
+
+    models: list[ModelAnswer]
+
+
+class InfoAnswer(Answer):
+    """The service, described as text-embeddings-inference does."""
+
+    model_id: str
+    model_sha: str
+    model_dtype: str
+    served_model_name: str
+    model_type: dict[str, JsonValue]
+    max_input_length: int
+    max_batch_tokens: int
+    max_client_batch_size: int
+    max_concurrent_requests: int | None
+    max_queue_tokens: int
+    auto_truncate: bool
+    tokenization_workers: int
+    version: str
+
+
+class HealthAnswer(Answer):
+    """Where the service is in its life."""
+
+    status: str
+
+
+class Problem(Answer):
+    """RFC 9457: what went wrong, where, and what to do about it."""
+
+    type: str = Field(examples=["urn:interlingua:problem:not-found"])
+    title: str
+    status: int
+    detail: str
+    field: str | None = Field(None, description="The part of the request at fault")
+    given: str | None = Field(None, description="Its value, shortened")
+    remedy: str | None = Field(None, description="What to do about it")
+    request_id: str | None = None

@@ -1,0 +1,82 @@
+"""Parts that several requests have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+)
+
+from service.errors import InputError
+
+
+class Request(BaseModel):
+    """Base of all bodies.
+
+    Fields nobody knows are ignored, since clients send many; types are not guessed, so that a
+    string where a list is due is an error and not a surprise.
+    """
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+
+class Answer(BaseModel):
+    """Base of the documented answers."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+def _one_or_many(value: object, info: ValidationInfo) -> object:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list) and value and _are_token_ids(value):
+        raise InputError(
+            "These are token ids; this service has vocabularies of its own, in which they mean "
+            "something else.",
+            field=info.field_name,
+            given=value,
+            remedy="Send the text itself; LangChain does so with check_embedding_ctx_length=False.",
+        )
+    return value
+
+
+def _are_token_ids(value: list[object]) -> bool:
+    first = value[0]
+    if isinstance(first, list) and first:
+        first = first[0]
+    return isinstance(first, int) and not isinstance(first, bool)
+
+
+Texts = Annotated[
+    list[str],
+    BeforeValidator(_one_or_many),
+    Field(min_length=1),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            ]
+        }
+    ),
+]
+"""One text or a list of them; always a list once it is read."""
+
+ModelName = Annotated[
+    str | None,
+    Field(description="A loaded model by name (GET /models); the first of them if left out"),
+]
+
+LanguageCode = Annotated[
+    str | None,
+    Field(
+        description="Language of all the texts, as a code such as de; it matters to models with "
+        "an encoder a language, which detect it if left out"
+    ),
+]

@@ -1,0 +1,91 @@
+"""Body and answer of /similar."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema, model_validator
+
+from service.api.schemas.parts import Answer, LanguageCode, ModelName, Request, Texts
+from service.errors import InputError
+
+MAX_HITS = 1000
+
+
+def _one_or_many_vectors(value: object) -> object:
+    flat = isinstance(value, list) and bool(value) and isinstance(value[0], int | float)
+    return [value] if flat else value
+
+
+VectorRows = Annotated[
+    list[list[float]],
+    BeforeValidator(_one_or_many_vectors),
+    Field(min_length=1),
+    WithJsonSchema({"type": "array", "items": {"type": "array", "items": {"type": "number"}}}),
+]
+
+FilterObject = Annotated[
+    dict[str, JsonValue],
+    Field(
+        description='Conditions on metadata, such as {"topic": "law"}; only documents that meet '
+        "them"
+    ),
+]
+
+
+class SimilarRequest(Request):
+    """What to look for: exactly one of inputs, ids and vectors."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"inputs": "Warum schwimmt Eis?", "k": 3},
+                {"corpus": "demo", "inputs": ["Pourquoi la glace flotte-t-elle ?"],
+                 "k": 5, "languages": ["en", "ja"], "min_score": 0.3},
+            ]
+        }
+    )  # fmt: skip
+
+    corpus: str | None = Field(
+        None, description="Where to look (GET /corpora); demo, or the only corpus, if left out"
+    )
+    inputs: Texts | None = Field(None, description="A text, or a list of texts")
+    ids: list[str] | None = Field(
+        None, min_length=1,
+        description="A list of ids of documents of the corpus, whose neighbours are wanted",
+    )  # fmt: skip
+    vectors: VectorRows | None = Field(
+        None, description="A list of vectors of the corpus' space and width"
+    )
+    k: int = Field(10, ge=1, le=MAX_HITS, description=f"Hits for each input, 1 to {MAX_HITS}")
+    languages: list[str] | None = Field(
+        None, min_length=1, description="A list of language codes; only documents in one of them"
+    )
+    filter: FilterObject | None = None
+    min_score: float | None = Field(
+        None, ge=-1, le=1, description="Only hits of at least this cosine, -1 to 1"
+    )
+    model: ModelName = None
+    language: LanguageCode = None
+
+    @model_validator(mode="after")
+    def _exactly_one_query(self) -> Self:
+        given = [n for n in ("inputs", "ids", "vectors") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise InputError(
+                "Exactly one of inputs, ids and vectors says what to look for.",
+                field=given[1] if given else "inputs",
+                given=given or None,
+                remedy='For example: {"inputs": "Warum schwimmt Eis?"}',
+            )
+        return self
+
+
+class HitAnswer(Answer):
+    """One neighbour."""
+
+    id: str
+    text: str
+    language: str | None
+    score: float = Field(description="Cosine of the two vectors, -1 to 1")
+    metadata: dict[str, JsonValue]

@@ -1,0 +1,165 @@
+"""POST and GET /similar: the documents of a corpus that are nearest to a text, in any language."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query
+
+from service.api.body import json_body
+from service.api.openapi import answer, body
+from service.api.responses import Json
+from service.api.schemas.similar import MAX_HITS, HitAnswer, SimilarRequest
+from service.api.state import Resources
+from service.api.work import Work, WorkOf
+from service.demo.loader import DEMO_NAME
+from service.errors import InputError, NotFoundError
+from service.inference.engine import EmbedOptions
+from service.inference.session import Vectors
+from service.search.backend import CorpusBackend
+from service.search.document import Hit, check_language
+
+router = APIRouter(tags=["search"])
+
+
+@router.post(
+    "/similar",
+    responses=answer(list[list[HitAnswer]], "The neighbours of each input, best first"),
+    openapi_extra=body(SimilarRequest),
+)
+async def similar(
+    request: Annotated[SimilarRequest, Depends(json_body(SimilarRequest))], work: WorkOf
+) -> Json:
+    """Find the documents nearest to texts, to other documents, or to vectors."""
+    return Json([list(map(_hit, hits)) for hits in await _search(request, work)])
+
+
+@router.get("/similar", responses=answer(list[HitAnswer], "The neighbours, best first"))
+async def similar_to_one(
+    work: WorkOf,
+    q: Annotated[str, Query(description="A text", examples=["Warum schwimmt Eis?"])],
+    corpus: Annotated[str | None, Query(description="Where to look")] = None,
+    k: Annotated[int, Query(ge=1, le=MAX_HITS, description="How many hits")] = 10,
+    languages: Annotated[
+        str | None, Query(description="Only documents in these, such as de,fr")
+    ] = None,
+    min_score: Annotated[float | None, Query(ge=-1, le=1, description="Least cosine")] = None,
+    model: Annotated[str | None, Query(description="A loaded model")] = None,
+) -> Json:
+    """Find the documents nearest to one text: for curl and the address bar."""
+    request = SimilarRequest(
+        inputs=[q],
+        corpus=corpus,
+        k=k,
+        languages=[part.strip() for part in languages.split(",")] if languages else None,
+        min_score=min_score,
+        model=model,
+    )
+    (hits,) = await _search(request, work)
+    return Json(list(map(_hit, hits)))
+
+
+async def _search(request: SimilarRequest, work: Work) -> list[list[Hit]]:
+    corpus = await work.run(_corpus, work.resources, request.corpus)
+    if request.languages is not None:
+        await work.run(_check_languages, request.languages, corpus, work.resources)
+    vectors = await _query_vectors(request, corpus, work)
+    started = time.perf_counter()
+    hits = await work.run(
+        corpus.search,
+        vectors,
+        k=request.k,
+        languages=request.languages,
+        filter=request.filter,
+        min_score=request.min_score,
+        exclude=[[id] for id in request.ids] if request.ids is not None else None,
+    )
+    work.searched(corpus.name, time.perf_counter() - started)
+    return hits
+
+
+def _corpus(resources: Resources, name: str | None) -> CorpusBackend:
+    if name is not None:
+        return resources.corpora.get(name)
+    corpora = {corpus.name: corpus for corpus in resources.corpora.list()}
+    if DEMO_NAME in corpora:
+        return corpora[DEMO_NAME]
+    if not corpora:
+        raise NotFoundError(
+            "There is no corpus yet.", field="corpus", remedy="Make one: PUT /corpora/NAME."
+        )
+    if len(corpora) > 1:
+        raise InputError(
+            f"There are several corpora: {', '.join(corpora)}.",
+            field="corpus",
+            remedy="Name one of them.",
+        )
+    return next(iter(corpora.values()))
+
+
+def _check_languages(languages: Sequence[str], corpus: CorpusBackend, resources: Resources) -> None:
+    """Refuse a language that no model knows and no document is in: it would find nothing."""
+    known = {code for e in resources.encoders.values() for code in e.manifest.languages}
+    for position, code in enumerate(languages):
+        field = f"languages[{position}]"
+        try:
+            check_language(code)
+        except InputError as error:
+            error.field = field
+            raise
+        if code not in known:
+            known |= set(corpus.info().languages)
+        if code not in known:
+            raise InputError(
+                f"Corpus {corpus.name} has no document in this language.",
+                field=field,
+                given=code,
+                remedy=f"GET /corpora/{corpus.name} lists the languages it has.",
+            )
+
+
+async def _query_vectors(request: SimilarRequest, corpus: CorpusBackend, work: Work) -> Vectors:
+    if request.vectors is not None:
+        return _vectors_given(request.vectors, corpus)
+    if request.ids is not None:
+        return await work.run(corpus.vectors_of, request.ids)
+    assert request.inputs is not None, "the request's own check; this is a bug"
+    info = await work.run(corpus.info)
+    encoder = work.resources.encoder_for_space(
+        corpus.space, preferred=info.model, named=request.model, language=request.language
+    )
+    options = EmbedOptions(language=request.language, dimensions=corpus.dimension, normalize=True)
+    return (await work.embed(encoder, request.inputs, options)).vectors
+
+
+def _vectors_given(rows: Sequence[Sequence[float]], corpus: CorpusBackend) -> Vectors:
+    for position, row in enumerate(rows):
+        if len(row) != corpus.dimension:
+            raise InputError(
+                f"Vectors of corpus {corpus.name} have {corpus.dimension} dimensions, this one has "
+                f"{len(row)}.",
+                field=f"vectors[{position}]",
+                given=row,
+                remedy=f"Send vectors of space {corpus.space}.",
+            )
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes inf, which is refused
+        vectors: Vectors = np.asarray(rows, dtype=np.float32)
+    if not np.isfinite(vectors).all():
+        position = int(np.argmin(np.isfinite(vectors).all(axis=1)))
+        raise InputError(
+            "A number is too large for float32.", field=f"vectors[{position}]", given=rows[position]
+        )
+    return vectors
+
+
+def _hit(hit: Hit) -> dict[str, object]:
+    return {
+        "id": hit.id,
+        "text": hit.text,
+        "language": hit.language,
+        "score": hit.score,
+        "metadata": dict(hit.metadata),
+    }

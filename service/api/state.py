@@ -1,0 +1,190 @@
+"""What the routes work with: the loaded models and stores, and whether they are ready."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+
+from service.bundle.manifest import SHARED
+from service.classification.classifiers import Classifiers
+from service.errors import ConflictError, InputError, NotFoundError, UnavailableError
+from service.inference.encoder import Encoder
+from service.inference.engine import Engine
+from service.search.backend import CorporaBackend
+from service.settings import Settings
+from service.telemetry.metrics import Metrics
+
+
+class Phase(enum.Enum):
+    """Where the service is in its life."""
+
+    LOADING = "loading"
+    READY = "ready"
+    DRAINING = "draining"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What was loaded.
+
+    Attributes:
+        encoders: Name -> encoder; the first is the default.
+        engine: The queue and threads that all encoders share.
+        corpora: The documents and their indexes.
+        classifiers: The heads.
+    """
+
+    encoders: dict[str, Encoder]
+    engine: Engine
+    corpora: CorporaBackend
+    classifiers: Classifiers
+
+    @property
+    def default_encoder(self) -> Encoder:
+        """The encoder that answers where none is named."""
+        return next(iter(self.encoders.values()))
+
+    def encoder(self, name: str | None, *, language: str | None = None) -> Encoder:
+        """Return the encoder called `name`, or the default.
+
+        Raises:
+            NotFoundError: No model of that name is loaded.
+            InputError: The model does not know `language`.
+        """
+        if name is None:
+            return require_language(self.default_encoder, language)
+        if name not in self.encoders:
+            raise NotFoundError(
+                f"No model of this name is loaded; loaded: {', '.join(self.encoders)}.",
+                field="model",
+                given=name,
+                remedy="Leave the field out for the first of them, or name one.",
+            )
+        return require_language(self.encoders[name], language)
+
+    def encoder_for_space(
+        self, space: str, *, preferred: str, named: str | None, language: str | None = None
+    ) -> Encoder:
+        """Return the encoder whose vectors may be compared with those of `space`.
+
+        Args:
+            space: The vector space of a corpus or a classifier.
+            preferred: The model that made it: taken where it is loaded.
+            named: The model that the request names; it must be of the space.
+            language: Of the request's texts.
+
+        Raises:
+            NotFoundError: No model of the name is loaded.
+            ConflictError: The named model, or every loaded one, is of another space.
+        """
+        if named is not None:
+            encoder = self.encoder(named, language=language)
+            if encoder.manifest.space != space:
+                raise ConflictError(
+                    f"Model {named} makes vectors of space {encoder.manifest.space}, which cannot "
+                    f"be compared with those of space {space}.",
+                    field="model",
+                    given=named,
+                    remedy="Leave the field out to have a fitting model chosen.",
+                )
+            return encoder
+        fitting = {n: e for n, e in self.encoders.items() if e.manifest.space == space}
+        if not fitting:
+            raise ConflictError(
+                f"No loaded model makes vectors of space {space}.",
+                remedy=f"Start the service with the model {preferred}, or one of its space.",
+            )
+        encoder = fitting.get(preferred) or next(iter(fitting.values()))
+        return require_language(encoder, language)
+
+
+def require_language(encoder: Encoder, language: str | None) -> Encoder:
+    """Return `encoder`, or raise InputError where it was not made for `language`."""
+    known = encoder.towers if SHARED not in encoder.towers else encoder.manifest.languages
+    if language is not None and language not in known:
+        raise InputError(
+            f"{encoder.name} was not trained on this language; it knows {', '.join(known)}.",
+            field="language",
+            given=language,
+            remedy="Name one of them, or leave the field out.",
+        )
+    return encoder
+
+
+@dataclass(slots=True)
+class State:
+    """The application's one mutable object; only `service.app` changes it.
+
+    Attributes:
+        settings: What the operator chose.
+        metrics: What is counted.
+        phase: Where the service is in its life.
+        failure: Why loading failed, for the operator.
+    """
+
+    settings: Settings
+    metrics: Metrics
+    phase: Phase = Phase.LOADING
+    failure: BaseException | None = None
+    _resources: Resources | None = None
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def resources(self) -> Resources:
+        """What was loaded, or UnavailableError while there is nothing, or no more."""
+        if self.phase is not Phase.READY or self._resources is None:
+            raise UnavailableError(
+                f"The service is {self.phase.value}.", remedy="Ask /health/ready until it says yes."
+            )
+        return self._resources
+
+    async def wait_until_settled(self) -> Phase:
+        """Wait until loading is over; return READY or FAILED."""
+        await self._settled.wait()
+        return self.phase
+
+    def become_ready(self, resources: Resources) -> None:
+        """Take requests from now on."""
+        self._resources = resources
+        self.phase = Phase.READY
+        self.metrics.ready.set(1)
+        self._settled.set()
+
+    def fail(self, error: BaseException) -> None:
+        """Say that loading failed, and why."""
+        self.failure = error
+        self.phase = Phase.FAILED
+        self._settled.set()
+
+    def begin_draining(self) -> None:
+        """Refuse what comes from now on; what is running goes on."""
+        if self.phase is not Phase.FAILED:
+            self.phase = Phase.DRAINING
+        self.metrics.ready.set(0)
+        self._settled.set()
+
+
+def state_of(app: FastAPI) -> State:
+    """Return the state of an application made by `service.app.create_app`."""
+    state: State = app.state.interlingua
+    return state
+
+
+def _state(request: Request) -> State:
+    return state_of(request.app)
+
+
+def _resources(request: Request) -> Resources:
+    return state_of(request.app).resources
+
+
+StateOf = Annotated[State, Depends(_state)]
+"""The state, whatever the phase."""
+
+Loaded = Annotated[Resources, Depends(_resources)]
+"""What was loaded; 503 where it is not."""

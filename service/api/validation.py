@@ -1,0 +1,55 @@
+"""What pydantic found wrong, as one of our errors: the field, the value and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from service.errors import InputError, MalformedError
+
+_SHAPE_SUFFIXES = ("_type", "_parsing", "missing", "too_short")
+"""Ends of pydantic's error types where the shape is wrong, not the value: 400 and not 422."""
+
+
+def explain(
+    problems: Sequence[Mapping[str, Any]], model: type[BaseModel] | None = None
+) -> InputError:
+    """Return the first of pydantic's `problems` as an error.
+
+    Args:
+        problems: `ValidationError.errors()`, at least one.
+        model: Whose fields they are; its descriptions become the remedy.
+    """
+    first = problems[0]
+    path = [part for part in first["loc"] if part not in ("body", "query", "path", "header")]
+    kind: str = first["type"]
+    missing = kind == "missing"
+    error_class = MalformedError if kind.endswith(_SHAPE_SUFFIXES) else InputError
+    return error_class(
+        "This field is required." if missing else _sentence(first["msg"]),
+        field=field_name(path) or None,
+        given=None if missing else first.get("input"),
+        remedy=_remedy(path, model),
+    )
+
+
+def field_name(path: Sequence[str | int]) -> str:
+    """Return `("documents", 3, "text")` as a person writes it: `documents[3].text`."""
+    name = ""
+    for part in path:
+        name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
+    return name
+
+
+def _remedy(path: Sequence[str | int], model: type[BaseModel] | None) -> str:
+    if model is not None and path:
+        field = model.model_fields.get(str(path[0]))
+        if field is not None and field.description:
+            return f"{path[0]}: {field.description}."
+    return "GET /docs shows the request with an example."
+
+
+def _sentence(message: str) -> str:
+    return message if message.endswith(".") else message + "."

@@ -1,0 +1,150 @@
+"""A request's way to vectors: its limits, its deadline, and what is reported of it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Annotated, ParamSpec, TypeVar
+
+import anyio.to_thread
+from fastapi import Depends, Header, Request
+
+from service.api.context import context_of
+from service.api.disconnect import cancelled_on_disconnect
+from service.api.limits import check_count
+from service.api.state import StateOf
+from service.errors import DeadlineError, InputError
+from service.inference.encoder import Encoder
+from service.inference.engine import Embedded, EmbedOptions
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class Work:
+    """What a handler needs to answer one request.
+
+    Attributes:
+        resources: The loaded models and stores.
+        metrics: What is counted.
+        max_inputs: Texts that the request may have.
+        max_line_bytes: Of one line, where the body is a stream of lines.
+        timeout_seconds: What the client gives the request, at most what the operator does.
+    """
+
+    def __init__(self, request: Request, state: StateOf, *, timeout: str | None) -> None:
+        self.resources = state.resources
+        self.metrics = state.metrics
+        self.max_inputs = state.settings.max_inputs
+        self.max_line_bytes = state.settings.max_body_bytes
+        self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
+        self._request = request
+        self._context = context_of(request)
+
+    async def embed(
+        self,
+        encoder: Encoder,
+        texts: Sequence[str],
+        options: EmbedOptions | None = None,
+        *,
+        field: str = "inputs",
+    ) -> Embedded:
+        """Return the vectors of the request's texts; its body must have been read whole.
+
+        Args:
+            encoder: The model.
+            texts: At most `max_inputs`.
+            options: How; the deadline is set here.
+            field: Where the texts stood, for errors.
+
+        Raises:
+            TooLargeError: More texts than are allowed.
+            DeadlineError: The request's time ran out.
+            ClientDisconnect: The client is gone, and the work with it.
+            InterlinguaError: What `Engine.embed` raises.
+        """
+        check_count(texts, self.max_inputs, field=field)
+        return await self._embed(encoder, texts, options or EmbedOptions(), watch=True)
+
+    async def embed_part(self, encoder: Encoder, texts: Sequence[str]) -> Embedded:
+        """Return the vectors of one batch of a streamed body; each batch has the whole timeout.
+
+        The connection is not watched: what comes from it next is the rest of the body, and its
+        reader learns of a client that is gone.
+        """
+        return await self._embed(encoder, texts, EmbedOptions(), watch=False)
+
+    async def _embed(
+        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions, *, watch: bool
+    ) -> Embedded:
+        began = time.monotonic() if not watch else self._began()
+        options = replace(options, deadline=began + self.timeout_seconds)
+        remaining = max(0.0, began + self.timeout_seconds - time.monotonic())
+        gone = cancelled_on_disconnect(self._request) if watch else nullcontext()
+        try:
+            async with gone, asyncio.timeout(remaining):
+                embedded = await self.resources.engine.embed(encoder, texts, options)
+        except TimeoutError:
+            raise DeadlineError(
+                f"The request was not done within {self.timeout_seconds:g} s.",
+                remedy="Send less at a time, or raise the request timeout.",
+            ) from None
+        self._context.add(embedded, texts, model=encoder.name)
+        self.metrics.observe_embedded(embedded)
+        return embedded
+
+    async def run(
+        self,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Return what a blocking `call` returns, run on another thread."""
+        return await anyio.to_thread.run_sync(lambda: call(*args, **kwargs))
+
+    def searched(self, corpus: str, seconds: float) -> None:
+        """Report one search call."""
+        self._context.search_seconds = seconds
+        self.metrics.search_seconds.labels(corpus).observe(seconds)
+
+    def _began(self) -> float:
+        return time.monotonic() - (time.perf_counter() - self._context.started)
+
+
+def _work(
+    request: Request,
+    state: StateOf,
+    timeout: Annotated[
+        str | None,
+        Header(
+            alias="x-request-timeout",
+            description="Seconds that the answer is worth waiting for; then 504",
+            examples=["2.5"],
+        ),
+    ] = None,
+) -> Work:
+    return Work(request, state, timeout=timeout)
+
+
+WorkOf = Annotated[Work, Depends(_work)]
+
+
+def _seconds(text: str | None) -> float:
+    if text is None:
+        return math.inf
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InputError(
+            "A timeout is a number of seconds above 0.",
+            field="x-request-timeout",
+            given=text,
+            remedy="Send 2.5, say, or leave the header out.",
+        )
+    return seconds

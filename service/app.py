@@ -1,0 +1,98 @@
+"""The application: settings in, FastAPI out; models are loaded while it already answers probes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from service.api import (
+    classifiers,
+    classify,
+    corpora,
+    documents,
+    embed,
+    health,
+    models,
+    openai,
+    pages,
+    similar,
+)
+from service.api.auth import RequireKey
+from service.api.context import ContextMiddleware
+from service.api.limits import BodyLimitMiddleware
+from service.api.loading import close, load
+from service.api.openapi import OPENAI_PROBLEMS, PROBLEMS, describe
+from service.api.problems import add_problem_handlers
+from service.api.state import Resources, State, state_of
+from service.errors import InterlinguaError
+from service.settings import Settings
+from service.telemetry.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+_DESCRIPTION = """\
+Sentences of many languages as vectors of one space: embed them, find their neighbours in any
+language, classify them. Errors are RFC 9457 problem+json with the field at fault and the remedy;
+below /v1 they have OpenAI's shape."""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Return the application for `settings`.
+
+    It answers at once when it is started; until the models are loaded, all but the probes answer
+    503. Whoever starts it learns from `state_of(app).wait_until_settled()` how loading went.
+    """
+    app = FastAPI(
+        title="Interlingua",
+        version=models.version(),
+        summary="Multilingual vectors, cross-lingual search and classification.",
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+        redirect_slashes=False,
+    )
+    metrics = Metrics()
+    app.state.interlingua = State(settings, metrics)
+    add_problem_handlers(app, metrics)
+    for public in (health.router, pages.router):
+        app.include_router(public)
+    for router in (embed, similar, classify, classifiers, corpora, documents, models):
+        app.include_router(router.router, dependencies=[RequireKey], responses=PROBLEMS)
+    app.include_router(openai.router, dependencies=[RequireKey], responses=OPENAI_PROBLEMS)
+    describe(app)
+    # The last added is the outermost.
+    app.add_middleware(BodyLimitMiddleware, limit_bytes=settings.max_body_bytes, metrics=metrics)
+    app.add_middleware(ContextMiddleware, metrics=metrics)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    state = state_of(app)
+    loading = asyncio.create_task(_load(state))
+    try:
+        yield
+    finally:
+        state.begin_draining()
+        resources = await loading
+        if resources is not None:
+            await asyncio.to_thread(close, resources)
+
+
+async def _load(state: State) -> Resources | None:
+    try:
+        resources = await asyncio.to_thread(load, state.settings, state.metrics)
+    except Exception as error:
+        if isinstance(error, InterlinguaError):
+            log.error("loading failed: %s", error)
+        else:
+            log.exception("loading failed unexpectedly; this is a bug")
+        state.fail(error)
+        return None
+    state.become_ready(resources)
+    return resources

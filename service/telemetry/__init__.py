@@ -1,0 +1,1 @@
+"""Telemetry: metrics for Prometheus, logs for people or machines."""

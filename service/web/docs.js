@@ -1,0 +1,69 @@
+"use strict";
+
+const main = document.getElementById("routes");
+
+function add(parent, tag, text) {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  parent.append(element);
+  return element;
+}
+
+function resolve(api, schema) {
+  return schema && schema.$ref ? api.components.schemas[schema.$ref.split("/").pop()] : schema;
+}
+
+function kind(schema) {
+  if (schema.enum) return schema.enum.join(" | ");
+  if (schema.anyOf) return schema.anyOf.map(kind).filter((k) => k !== "null").join(" or ");
+  if (schema.type === "array") return `list of ${kind(schema.items || {})}`;
+  return schema.type || (schema.$ref ? "object" : "any");
+}
+
+function table(parent, rows) {
+  if (rows.length === 0) return;
+  const body = add(add(parent, "table"), "tbody");
+  for (const [name, type, text, required] of rows) {
+    const line = add(body, "tr");
+    add(add(line, "td"), "code", name + (required ? " *" : ""));
+    add(line, "td", type);
+    add(line, "td", text || "");
+  }
+}
+
+function curl(method, path, schema) {
+  const address = location.origin + path;
+  const example = schema && schema.examples && schema.examples[0];
+  if (!example) return `curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}${address}`;
+  const body = JSON.stringify(example).replaceAll("'", "'\\''");
+  const verb = method === "post" ? "" : ` -X ${method.toUpperCase()}`;
+  return `curl${verb} ${address} \\\n  -H 'content-type: application/json' \\\n  -d '${body}'`;
+}
+
+function show(api, path, method, route) {
+  const section = add(main, "section");
+  const title = add(section, "h2");
+  add(title, "span", method.toUpperCase());
+  title.append(" " + path);
+  for (const line of (route.description || "").split("\n\n")) add(section, "p", line);
+  const content = route.requestBody && route.requestBody.content["application/json"];
+  const schema = content && resolve(api, content.schema);
+  const fields = Object.entries((schema && schema.properties) || {});
+  const required = new Set((schema && schema.required) || []);
+  table(section, [
+    ...(route.parameters || []).map((p) => [
+      p.name, `${kind(p.schema)} (${p.in})`, p.description, p.required,
+    ]),
+    ...fields.map(([name, field]) => [name, kind(field), field.description, required.has(name)]),
+  ]);
+  add(section, "pre", curl(method, path, schema));
+}
+
+fetch("/openapi.json")
+  .then((response) => response.json())
+  .then((api) => {
+    for (const [path, methods] of Object.entries(api.paths)) {
+      for (const [method, route] of Object.entries(methods)) show(api, path, method, route);
+    }
+  })
+  .catch(() => add(main, "p", "The document could not be read."));
