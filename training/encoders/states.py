@@ -22,6 +22,19 @@ class States:
     mask: Tensor
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What an encoder hands to a decoder.
+
+    Attributes:
+        vectors: float32 [B, D], of the sentences.
+        states: Of their tokens; None where the vectors are a mean over several languages.
+    """
+
+    vectors: Tensor
+    states: States | None = None
+
+
 class SentenceEncoder(nn.Module):
     """A token encoder and a sentence vector put together.
 
@@ -44,6 +57,12 @@ class SentenceEncoder(nn.Module):
         """Return the vectors [B, D] of `sentences`."""
         ids, mask = sentences.padded(self.padding_id)
         return self.rectangle(ids, mask)
+
+    def encode(self, sentences: Sentences) -> Encoded:
+        """Return the vectors [B, D] of `sentences` together with the states behind them."""
+        ids, mask = sentences.padded(self.padding_id)
+        states: States = self.tokens(ids, mask)
+        return Encoded(self.sentence_vector(states), states)
 
     def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]; what is exported."""

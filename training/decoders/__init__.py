@@ -1,0 +1,1 @@
+"""Decoders: what a sentence vector must hold is what the sentence can be written again from."""
