@@ -1,0 +1,245 @@
+"""All parallel text of a run in one table: distinct sentences, and pairs of their numbers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from training.data.cleaning import (
+    Cleaner,
+    CleaningRules,
+    Sentence,
+    comparison_key,
+    make_sentence,
+)
+from training.data.folder import DataFolder, evaluation_sentences
+from training.data.lines import BrokenLines, OnBroken
+from training.data.moses import find_moses, read_moses
+from training.data.nway import find_nway, read_nway
+from training.progress import QUIET, Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusPlan:
+    """What to read, and what to make of it."""
+
+    sources: tuple[str, ...]  # folders under parallel/, in the order in which they are read
+    languages: tuple[str, ...]  # of pairs; after variants are joined
+    variants: Mapping[str, str] = field(default_factory=dict)  # file's code -> language
+    pivot: str = "en"  # n-way rows give a pair of each cell with this language ...
+    partners: int = 1  # ... and with so many others, drawn at random
+    held_out_source: str | None = None  # an n-way source whose rows ...
+    held_out_rows: tuple[int, int] = (0, 0)  # ... from .. below are kept for development
+    evaluation: tuple[str, ...] = ()  # sets under eval/ whose sentences are left out
+    rules: CleaningRules = field(default_factory=CleaningRules)
+    broken: OnBroken = "refuse"
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Distinct sentences and pairs of their numbers.
+
+    Attributes:
+        texts: One sentence each, in NFC.
+        language: int16 [sentences], index into `languages`.
+        pairs: int32 [pairs, 2], sentence numbers; the pivot stands second where it takes part.
+        source: int16 [pairs], index into `sources`.
+        held_out: Language -> sentences set aside, row by row; empty where missing.
+        counts: What cleaning made of the pairs of each source.
+        broken: Unusable lines that were skipped.
+    """
+
+    texts: list[str]
+    language: npt.NDArray[np.int16]
+    pairs: npt.NDArray[np.int32]
+    source: npt.NDArray[np.int16]
+    languages: tuple[str, ...]
+    sources: tuple[str, ...]
+    held_out: dict[str, list[str]]
+    counts: dict[str, Counter[str]]
+    broken: int = 0
+
+    def pairs_by_source(self) -> dict[str, int]:
+        """Return how many pairs each source gave."""
+        found = np.bincount(self.source, minlength=len(self.sources))
+        return {name: int(found[i]) for i, name in enumerate(self.sources)}
+
+    def sentences_of(self, language: str) -> npt.NDArray[np.int64]:
+        """Return the numbers of the sentences of `language`."""
+        if language not in self.languages:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self.language == self.languages.index(language))
+
+
+def build_corpus(
+    folder: DataFolder,
+    plan: CorpusPlan,
+    progress: Progress = QUIET,
+) -> Corpus:
+    """Read, clean and join the sources of `plan`.
+
+    Args:
+        folder: Where they lie.
+        plan: Which, and how.
+        progress: Told after each source how far it is.
+
+    Raises:
+        InputError: A source cannot be read, or a broken line is refused.
+        NotFoundError: The folder lacks a source.
+    """
+    builder = _Builder(folder, plan)
+    for name in plan.sources:
+        builder.read(name)
+        progress.note(f"{name}: {len(builder.pairs):,} pairs so far")
+    return builder.finish()
+
+
+class _Builder:
+    def __init__(self, folder: DataFolder, plan: CorpusPlan) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.pairs: list[tuple[int, int]] = []
+        self.broken = BrokenLines(plan.broken)
+        self._source: list[int] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._sentences: list[Sentence] = []
+        self._language: list[int] = []
+        self._codes = {language: number for number, language in enumerate(plan.languages)}
+        self._wanted = {*plan.languages, *plan.variants}
+        self._random = np.random.default_rng(plan.seed)
+        self.held_out = self._read_held_out()
+        self.cleaner = Cleaner(
+            plan.rules,
+            evaluation=map(comparison_key, evaluation_sentences(folder, plan.evaluation)),
+            held_out=(comparison_key(s) for column in self.held_out.values() for s in column),
+        )
+
+    def _language_of(self, code: str) -> str:
+        return self.plan.variants.get(code, code)
+
+    def _read_held_out(self) -> dict[str, list[str]]:
+        name = self.plan.held_out_source
+        if name is None or name not in self.folder.sources:
+            return {}
+        rows = read_nway(
+            self.folder.source(name), languages=self.plan.languages, broken=self.broken
+        )
+        first, end = self.plan.held_out_rows
+        return {language: column[first:end] for language, column in rows.columns.items()}
+
+    def read(self, name: str) -> None:
+        """Add the pairs of one source."""
+        path = self.folder.source(name)
+        number = self.plan.sources.index(name)
+        self.cleaner.counts.setdefault(name, Counter())
+        for files in find_moses(path):
+            if files.source in self._wanted and files.target in self._wanted:
+                codes = self._language_of(files.source), self._language_of(files.target)
+                for left, right in read_moses(files, self.broken):
+                    self._add(number, left, codes[0], right, codes[1])
+        if find_nway(path):
+            for left, left_code, right, right_code in self._nway_pairs(name, path):
+                self._add(number, left, left_code, right, right_code)
+
+    def _nway_pairs(self, name: str, path: Path) -> Iterator[tuple[str, str, str, str]]:
+        table = read_nway(path, languages=self._wanted, broken=self.broken)
+        held_out = (
+            range(*self.plan.held_out_rows) if name == self.plan.held_out_source else range(0)
+        )
+        for number, row in enumerate(table.rows()):
+            if number in held_out:
+                continue
+            pivot = row.pop(self.plan.pivot, None)
+            codes = list(row)
+            for code in codes:
+                language = self._language_of(code)
+                if pivot is not None:
+                    yield row[code], language, pivot, self.plan.pivot
+                for _ in range(self.plan.partners if len(codes) > 1 else 0):
+                    other = codes[int(self._random.integers(len(codes)))]
+                    if self._language_of(other) != language:
+                        yield row[code], language, row[other], self._language_of(other)
+
+    def _add(self, source: int, left: str, left_code: str, right: str, right_code: str) -> None:
+        if left_code == self.plan.pivot:
+            left, left_code, right, right_code = right, right_code, left, left_code
+        first, second = self._number(left, left_code), self._number(right, right_code)
+        name = self.plan.sources[source]
+        if self.cleaner.judge(name, self._sentences[first], self._sentences[second]):
+            self.pairs.append((first, second))
+            self._source.append(source)
+
+    def _number(self, text: str, language: str) -> int:
+        number = self._numbers.get((text, language))
+        if number is None:
+            number = self._numbers[(text, language)] = len(self._sentences)
+            self._sentences.append(make_sentence(text))
+            self._language.append(self._codes[language])
+        return number
+
+    def finish(self) -> Corpus:
+        """Return the corpus with the sentences that stand in a kept pair only."""
+        pairs = np.array(self.pairs, dtype=np.int32).reshape(-1, 2)
+        used = np.unique(pairs)
+        renumbered = np.full(len(self._sentences), -1, dtype=np.int32)
+        renumbered[used] = np.arange(len(used), dtype=np.int32)
+        return Corpus(
+            texts=[self._sentences[i].text for i in used],
+            language=np.array(self._language, dtype=np.int16)[used],
+            pairs=renumbered[pairs],
+            source=np.array(self._source, dtype=np.int16),
+            languages=self.plan.languages,
+            sources=self.plan.sources,
+            held_out=self.held_out,
+            counts=self.cleaner.counts,
+            broken=self.broken.count,
+        )
+
+
+def save_corpus(corpus: Corpus, directory: Path) -> None:
+    """Write `corpus` into `directory`: numbers as npz, sentences a line each."""
+    directory.mkdir(parents=True, exist_ok=True)
+    np.savez(
+        directory / "corpus.npz",
+        language=corpus.language,
+        pairs=corpus.pairs,
+        source=corpus.source,
+    )
+    texts = "\n".join(text.replace("\n", " ") for text in corpus.texts)
+    (directory / "texts.txt").write_text(texts, encoding="utf-8", newline="\n")
+    described = {
+        "languages": corpus.languages,
+        "sources": corpus.sources,
+        "held_out": corpus.held_out,
+        "counts": corpus.counts,
+        "broken": corpus.broken,
+    }
+    (directory / "corpus.json").write_text(
+        json.dumps(described, ensure_ascii=False), encoding="utf-8"
+    )
+
+
+def load_corpus(directory: Path) -> Corpus:
+    """Read what `save_corpus` wrote."""
+    described = json.loads((directory / "corpus.json").read_text(encoding="utf-8"))
+    with np.load(directory / "corpus.npz") as arrays:
+        language, pairs, source = arrays["language"], arrays["pairs"], arrays["source"]
+    text = (directory / "texts.txt").read_bytes().decode("utf-8")
+    return Corpus(
+        texts=text.split("\n") if len(language) else [],
+        language=language,
+        pairs=pairs,
+        source=source,
+        languages=tuple(described["languages"]),
+        sources=tuple(described["sources"]),
+        held_out=described["held_out"],
+        counts={name: Counter(count) for name, count in described["counts"].items()},
+        broken=described["broken"],
+    )

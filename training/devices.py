@@ -1,0 +1,42 @@
+"""Which device trains, with how many threads, in which precision."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import torch
+
+from service.hardware import available_cores
+
+
+def pick_device() -> torch.device:
+    """Return the GPU where there is one, else the CPU with a thread a core that is ours."""
+    if torch.cuda.is_available():
+        return torch.device("cuda", torch.cuda.current_device())
+    torch.set_num_threads(available_cores())
+    return torch.device("cpu")
+
+
+def has_fast_bf16() -> bool:
+    """Return whether this CPU multiplies bf16 in hardware; elsewhere bf16 is slower than fp32."""
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+
+
+def describe_machine() -> str:
+    """Return cores, processor and GPU, for the record of a run."""
+    cores = available_cores()
+    described = f"{cores} core{'s' if cores > 1 else ''} of {_processor()}"
+    if torch.cuda.is_available():
+        described += f", {torch.cuda.get_device_name()}"
+    return described
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

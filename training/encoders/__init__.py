@@ -1,0 +1,1 @@
+"""Encoders: sentences in, vectors out; one idea a file."""

@@ -1,0 +1,1 @@
+"""ONNX graphs of encoders, one way of making them a file."""

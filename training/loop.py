@@ -1,0 +1,291 @@
+"""The one training loop: every recipe runs through it.
+
+- draw a batch, sum the system's losses, step, until the steps are done or development stops
+  getting better
+- everything that changes is in the checkpoint, so a run that was broken off gives the same losses
+  as one that was not
+- several devices through `torchrun`: see `training.parallel`
+- what is measured goes to `metrics.jsonl` and TensorBoard, words a second and time left to people
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, Literal, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.optim import Optimizer
+
+from training.checkpoints import (
+    BEST_FILE,
+    LAST_FILE,
+    Tree,
+    load_checkpoint,
+    random_state,
+    save_checkpoint,
+    set_random_state,
+)
+from training.data.batches import B_co, BatchSource, State
+from training.metrics import MetricsLog
+from training.parallel import rank, world
+from training.progress import QUIET, Progress
+from training.schedules import Schedule
+from training.system import Losses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopOptions:
+    """How long and how the loop runs."""
+
+    steps: int
+    log_every: int = 100  # steps
+    develop_every: int = 0  # steps; 0 never
+    checkpoint_seconds: float = 120.0
+    watch: str | None = None  # the development figure that decides which weights are best
+    better: Literal["higher", "lower"] = "higher"
+    patience: int | None = None  # development rounds without a better one before it stops
+    clip: float | None = None  # greatest norm of the gradient
+    precision: Literal["fp32", "bf16"] = "fp32"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase(Generic[B_co]):
+    """What one run of the loop trains, all parts put together.
+
+    Attributes:
+        system: A module whose forward takes a batch and returns its losses by name.
+        batches: Where batches come from.
+        optimisers: Each with its own parameters; the learning rate of each group is its own
+            times the schedule's factor.
+        schedule: The factor by step.
+        develop: Measures on development data; None where there is none.
+        options: How long.
+    """
+
+    system: nn.Module
+    batches: BatchSource[B_co]
+    optimisers: tuple[Optimizer, ...]
+    schedule: Schedule
+    options: LoopOptions
+    develop: Callable[[], Mapping[str, float]] | None = None
+
+
+@dataclass(slots=True)
+class _Position:
+    """Where a run is."""
+
+    step: int = 0
+    words: int = 0
+    seconds: float = 0.0
+    best: float | None = None
+    worse_rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run came to."""
+
+    steps: int
+    words: int
+    seconds: float
+    stopped_early: bool
+
+    @property
+    def words_per_second(self) -> float:
+        """Tokens that were trained on in a second."""
+        return self.words / max(self.seconds, 1e-9)
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Losses and words since they were last logged."""
+
+    losses: dict[str, Tensor] = field(default_factory=dict)
+    steps: int = 0
+    words: int = 0
+    since: float = field(default_factory=time.perf_counter)
+
+    def add(self, losses: Losses, words: int) -> None:
+        for name, value in losses.items():
+            kept = value.detach()
+            self.losses[name] = self.losses[name] + kept if name in self.losses else kept
+        self.steps += 1
+        self.words += words
+
+    def means(self) -> dict[str, float]:
+        means = {name: float(value) / self.steps for name, value in self.losses.items()}
+        return {"loss": sum(means.values()), **means}
+
+
+class Loop(Generic[B_co]):
+    """Runs a phase.
+
+    Args:
+        phase: What is trained.
+        directory: Of the phase: checkpoints and metrics go there, and it goes on from there.
+        device: Where it trains; the system is there already.
+        progress: Tells people.
+    """
+
+    def __init__(
+        self,
+        phase: Phase[B_co],
+        directory: Path,
+        *,
+        device: torch.device,
+        progress: Progress = QUIET,
+    ) -> None:
+        self._phase = phase
+        self._directory = directory
+        self._device = device
+        self._progress = progress
+        self._rates = [[group["lr"] for group in o.param_groups] for o in phase.optimisers]
+        self._at = _Position()
+        self._stopped = False
+
+    def run(self) -> Outcome:
+        """Train to the end, from the last checkpoint where there is one.
+
+        On Ctrl-C a checkpoint is written before KeyboardInterrupt goes on.
+        """
+        content = load_checkpoint(self._directory / LAST_FILE)
+        if content is not None:
+            self._restore(content)
+            self._progress.note(f"going on after step {self._at.step:,}")
+        log = MetricsLog(self._directory, step=self._at.step) if rank() == 0 else None
+        try:
+            self._steps(log)
+        finally:
+            if log is not None:
+                log.close()
+            self._save()
+        return Outcome(self._at.step, self._at.words, self._at.seconds, self._stopped)
+
+    def _steps(self, log: MetricsLog | None) -> None:
+        options, at = self._phase.options, self._at
+        trained = self._trained()
+        sums = _Sums()
+        saved = time.perf_counter()
+        self._phase.system.train()
+        while at.step < options.steps and not self._stopped:
+            begun = time.perf_counter()
+            words = self._step(trained, sums)
+            at.step += 1
+            at.words += words
+            at.seconds += time.perf_counter() - begun
+            if at.step % options.log_every == 0 or at.step == options.steps:
+                sums = self._log(log, sums)
+            if options.develop_every and at.step % options.develop_every == 0:
+                self._develop(log)
+            if time.perf_counter() - saved > options.checkpoint_seconds:
+                self._save()
+                saved = time.perf_counter()
+            speed = at.words / max(at.seconds, 1e-9)
+            self._progress.count(at.step, options.steps, "steps", f", {speed:,.0f} words/s")
+
+    def _trained(self) -> nn.Module:
+        if world() == 1:
+            return self._phase.system
+        return DistributedDataParallel(self._phase.system)
+
+    def _step(self, trained: nn.Module, sums: _Sums) -> int:
+        factor = self._phase.schedule.factor(self._at.step)
+        for optimiser, rates in zip(self._phase.optimisers, self._rates, strict=True):
+            for group, own in zip(optimiser.param_groups, rates, strict=True):
+                group["lr"] = own * factor
+            optimiser.zero_grad(set_to_none=True)
+        batch = self._phase.batches.draw().to(self._device)
+        with torch.autocast(
+            self._device.type, torch.bfloat16, enabled=self._phase.options.precision == "bf16"
+        ):
+            losses: Losses = trained(batch)
+        total = torch.stack(list(losses.values())).sum()
+        total.backward()  # type: ignore[no-untyped-call]
+        if self._phase.options.clip is not None:
+            nn.utils.clip_grad_norm_(self._phase.system.parameters(), self._phase.options.clip)
+        for optimiser in self._phase.optimisers:
+            optimiser.step()
+        sums.add(losses, batch.words)
+        return batch.words
+
+    def _log(self, log: MetricsLog | None, sums: _Sums) -> _Sums:
+        elapsed = max(time.perf_counter() - sums.since, 1e-9)
+        figures = {
+            **sums.means(),
+            "words": float(self._at.words),
+            "words_per_second": sums.words / elapsed,
+            "seconds": self._at.seconds,
+            "rate": float(self._phase.optimisers[0].param_groups[0]["lr"]),
+        }
+        if not torch.isfinite(torch.tensor(figures["loss"])):
+            raise FloatingPointError(
+                f"The loss is {figures['loss']} at step {self._at.step}: lower the learning rate."
+            )
+        if log is not None:
+            log.write("train", self._at.step, figures)
+        return _Sums()
+
+    def _develop(self, log: MetricsLog | None) -> None:
+        if self._phase.develop is None:
+            return
+        self._phase.system.eval()
+        with torch.inference_mode():
+            figures = dict(self._phase.develop())
+        self._phase.system.train()
+        self._phase.schedule.observe(figures)
+        shown = ", ".join(f"{name} {value:.2f}" for name, value in figures.items())
+        self._progress.note(f"step {self._at.step:,}: {shown}")
+        if log is not None:
+            log.write("dev", self._at.step, {**figures, "seconds": self._at.seconds})
+        self._judge(figures)
+
+    def _judge(self, figures: Mapping[str, float]) -> None:
+        """Keep the weights where they are the best yet; stop where patience is at its end."""
+        options, at = self._phase.options, self._at
+        if options.watch is None:
+            return
+        value = figures[options.watch] * (1 if options.better == "higher" else -1)
+        if at.best is None or value > at.best:
+            at.best, at.worse_rounds = value, 0
+            if rank() == 0:
+                save_checkpoint(
+                    self._directory / BEST_FILE, {"system": self._phase.system.state_dict()}
+                )
+        else:
+            at.worse_rounds += 1
+            self._stopped = options.patience is not None and at.worse_rounds >= options.patience
+
+    def _save(self) -> None:
+        if rank() != 0:
+            return
+        at, phase = self._at, self._phase
+        content: Tree = {
+            "system": phase.system.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in phase.optimisers],
+            "schedule": phase.schedule.state_dict(),
+            "batches": phase.batches.state_dict(),
+            "random": random_state(),
+            "position": [at.step, at.words, at.seconds, at.best, at.worse_rounds],
+            "stopped": self._stopped,
+        }
+        save_checkpoint(self._directory / LAST_FILE, content)
+
+    def _restore(self, content: Tree) -> None:
+        phase = self._phase
+        phase.system.load_state_dict(cast(dict[str, Tensor], content["system"]))
+        states = cast(list[dict[str, object]], content["optimisers"])
+        for optimiser, state in zip(phase.optimisers, states, strict=True):
+            optimiser.load_state_dict(state)
+        phase.schedule.load_state_dict(cast(State, content["schedule"]))
+        phase.batches.load_state_dict(cast(State, content["batches"]))
+        set_random_state(cast(dict[str, Tensor], content["random"]))
+        step, words, seconds, best, worse = cast(
+            tuple[int, int, float, float | None, int], content["position"]
+        )
+        self._at = _Position(step, words, seconds, best, worse)
+        self._stopped = bool(content["stopped"])

@@ -1,0 +1,47 @@
+"""The figures of a run: one JSON object a line, and the same for TensorBoard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from torch.utils.tensorboard import SummaryWriter
+
+METRICS_FILE = "metrics.jsonl"
+
+
+class MetricsLog:
+    """Writes `metrics.jsonl` and a TensorBoard log into a run's directory.
+
+    Args:
+        directory: Of the run.
+        step: Where the run goes on from; lines of later steps, left by a run that was broken
+            off after its last checkpoint, are taken out.
+    """
+
+    def __init__(self, directory: Path, *, step: int = 0) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._path = directory / METRICS_FILE
+        kept = [row for row in read_metrics(self._path) if row["step"] <= step and step]
+        self._path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+        self._board = SummaryWriter(str(directory / "tensorboard"), purge_step=step)
+
+    def write(self, kind: str, step: int, figures: Mapping[str, float]) -> None:
+        """Add the figures of `step`; `kind` is `train` or `dev`."""
+        row = {"kind": kind, "step": step, **figures}
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        for name, value in figures.items():
+            self._board.add_scalar(f"{kind}/{name}", value, step)
+
+    def close(self) -> None:
+        """Write out what is buffered."""
+        self._board.close()
+
+
+def read_metrics(path: Path) -> list[dict[str, float]]:
+    """Return the rows of a `metrics.jsonl`; none where there is no file."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

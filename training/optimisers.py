@@ -1,0 +1,75 @@
+"""Adam that touches only the rows of a batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+
+class RowAdam(torch.optim.Optimizer):
+    """Adam (Kingma & Ba 2015) for tables with sparse gradients, row by row.
+
+    As in `torch.optim.SparseAdam`, moments of rows without a gradient stand still ("lazy"). That
+    one sorts and sums the gradient's rows again; here they come unique and sorted, which saves a
+    third of a step of a static encoder. Gradients that are not are summed first.
+
+    Args:
+        parameters: Tables [V, D].
+        lr: Learning rate.
+        betas: Decay of the two moments.
+        epsilon: Keeps the division finite.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Parameter],
+        *,
+        lr: float,
+        betas: tuple[float, float] = (0.9, 0.999),
+        epsilon: float = 1e-8,
+    ) -> None:
+        super().__init__(parameters, {"lr": lr, "betas": betas, "epsilon": epsilon})
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        """Update the rows that have a gradient."""
+        if closure is not None:
+            raise ValueError("closures are not used here; this is a bug")
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._update(parameter, group["lr"], group["betas"], group["epsilon"])
+
+    def _update(
+        self, table: Tensor, rate: float, betas: tuple[float, float], epsilon: float
+    ) -> None:
+        state = self.state[table]
+        if not state:
+            state["step"] = 0
+            state["first"] = torch.zeros_like(table)
+            state["second"] = torch.zeros_like(table)
+        state["step"] += 1
+        assert table.grad is not None
+        rows, gradient = _unique_rows(table.grad)
+        first = state["first"][rows].lerp_(gradient, 1 - betas[0])
+        second = (
+            state["second"][rows].mul_(betas[1]).addcmul_(gradient, gradient, value=1 - betas[1])
+        )
+        state["first"][rows] = first
+        state["second"][rows] = second
+        bias = 1 - betas[0] ** state["step"]
+        spread = second.sqrt_().div_(math.sqrt(1 - betas[1] ** state["step"])).add_(epsilon)
+        table[rows] = table[rows].addcdiv_(first, spread, value=-rate / bias)
+
+
+def _unique_rows(gradient: Tensor) -> tuple[Tensor, Tensor]:
+    """Return row numbers [U], ascending, and their gradients [U, D]."""
+    rows, values = gradient._indices()[0], gradient._values()
+    if bool((rows[1:] > rows[:-1]).all()):
+        return rows, values
+    summed = gradient.coalesce()
+    return summed.indices()[0], summed.values()

@@ -1,0 +1,57 @@
+"""Learning-rate schedules: a factor by step, told of what development says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from training.data.batches import State
+
+
+class Schedule(Protocol):
+    """A factor on the optimiser's learning rate."""
+
+    def factor(self, step: int) -> float:
+        """Return the factor for `step`, counted from 0."""
+        ...
+
+    def observe(self, metrics: Mapping[str, float]) -> None:
+        """Take note of the figures of a development round."""
+        ...
+
+    def state_dict(self) -> State:
+        """Return what `observe` has changed."""
+        ...
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on from where `state_dict` was taken."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LinearDecay:
+    """Up from 0 over the first part of the steps, then down to 0 in a straight line.
+
+    Args:
+        steps: Of the whole run.
+        warm_up: The first part, 0 .. 1.
+    """
+
+    steps: int
+    warm_up: float = 0.03
+
+    def factor(self, step: int) -> float:
+        """Return the factor for `step`; half a step on, so that neither end is 0."""
+        done = (step + 0.5) / self.steps
+        return done / self.warm_up if done < self.warm_up else (1 - done) / (1 - self.warm_up)
+
+    def observe(self, metrics: Mapping[str, float]) -> None:
+        """Nothing: the course is fixed."""
+
+    def state_dict(self) -> State:
+        """Return nothing: the course is fixed."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing: the course is fixed."""

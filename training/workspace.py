@@ -1,0 +1,165 @@
+"""The directory of a run: what was made is kept there and not made again.
+
+run.json                 recipe, scale, parameters, data; a run with others is refused
+cache/                   corpus, vocabulary, tokens, teacher's vectors
+<stage>/                 checkpoint.pt, best.pt, metrics.jsonl, tensorboard/
+bundle/                  the exported model
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, cast
+
+import torch
+from torch import Tensor
+
+from service.errors import ConflictError, InputError
+from training.checkpoints import BEST_FILE, LAST_FILE, load_checkpoint
+from training.data.folder import DataFolder
+from training.progress import QUIET, Progress
+
+RUN_FILE = "run.json"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A run's directory, its data and its device.
+
+    Attributes:
+        directory: Of the run.
+        folder: The text; opened when something is read that is not kept yet.
+        device: Where it trains.
+        progress: Tells people.
+    """
+
+    directory: Path
+    folder: Callable[[], DataFolder]
+    device: torch.device
+    progress: Progress = QUIET
+
+    def keep(
+        self,
+        name: str,
+        make: Callable[[], T],
+        *,
+        save: Callable[[T, Path], None],
+        load: Callable[[Path], T],
+    ) -> T:
+        """Return what is kept under `cache/<name>`; make and keep it where it is not there.
+
+        Args:
+            name: Of the file or folder.
+            make: Makes it.
+            save: Writes it to a path.
+            load: Reads it from there.
+        """
+        path = self.cache / name
+        if path.exists():
+            return load(path)
+        made = make()
+        staging = path.with_name(path.name + ".part")
+        if staging.is_dir():
+            shutil.rmtree(staging)
+        staging.parent.mkdir(parents=True, exist_ok=True)
+        save(made, staging)
+        staging.rename(path)
+        return made
+
+    @property
+    def cache(self) -> Path:
+        """Where what was made is kept."""
+        return self.directory / "cache"
+
+    def stage(self, name: str) -> Path:
+        """Return the directory of a stage."""
+        return self.directory / name
+
+    def trained(self, stage: str) -> dict[str, Tensor]:
+        """Return the weights of a stage: the best where development chose, else the last.
+
+        Raises:
+            InputError: The stage has not been trained.
+        """
+        directory = self.stage(stage)
+        content = load_checkpoint(directory / BEST_FILE) or load_checkpoint(directory / LAST_FILE)
+        if content is None:
+            raise InputError(
+                f"{directory} holds no checkpoint.",
+                remedy="Train first: interlingua train RECIPE --out RUN.",
+            )
+        return cast(dict[str, Tensor], content["system"])
+
+
+def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> None:
+    """Make `directory` the one of the run that `described` says, or see that it is already.
+
+    Args:
+        directory: Of the run.
+        described: Recipe, scale, parameters and data, as they go into `run.json`.
+        fresh: Delete what is there.
+
+    Raises:
+        ConflictError: It holds another run.
+    """
+    path = directory / RUN_FILE
+    if fresh and path.exists():
+        shutil.rmtree(directory)
+    if path.exists():
+        before = read_run(directory)
+        differing = _differences(before, described)
+        if differing:
+            raise ConflictError(
+                f"{directory} holds another run; it differs in {', '.join(differing)}.",
+                field="--out",
+                given=str(directory),
+                remedy="Name another directory, or begin anew with --fresh.",
+            )
+        return
+    if directory.exists() and any(directory.iterdir()):
+        raise ConflictError(
+            f"{directory} holds files that are not a run's.",
+            field="--out",
+            given=str(directory),
+            remedy="Name another directory.",
+        )
+    directory.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_run(directory: Path) -> dict[str, object]:
+    """Return what `run.json` says.
+
+    Raises:
+        InputError: The directory is no run's.
+    """
+    try:
+        content = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError) as error:
+        raise InputError(
+            f"{directory} is no run: it has no readable {RUN_FILE}.",
+            field="RUN",
+            given=str(directory),
+            remedy="Give the directory that `interlingua train RECIPE --out RUN` wrote.",
+        ) from error
+    return cast(dict[str, object], content)
+
+
+def _differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    same = json.loads(json.dumps(now))
+    names = []
+    for key in sorted(before.keys() | same.keys()):
+        old, new = before.get(key), same.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            names += [
+                f"{key}.{k}" for k in sorted(old.keys() | new.keys()) if old.get(k) != new.get(k)
+            ]
+        elif old != new:
+            names.append(key)
+    return names
