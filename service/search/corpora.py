@@ -1,91 +1,65 @@
-"""All corpora of a data directory."""
+"""All corpora of a data directory, one folder each."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import logging
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
-from service.inference.session import Vectors
-from service.search.backend import CorpusInfo, Page, UpsertCounts
-from service.search.document import Document, Hit, Metadata
-from service.search.filters import Filter
+from service.errors import ConflictError, InputError, InterlinguaError, NotFoundError, StorageError
+from service.search.corpus import STORE_FILE, Corpus
+from service.search.document import Metadata, check_corpus_name, check_metadata
+from service.search.store import Header, create_store
 
 __all__ = ["Corpora", "Corpus"]
 
+_NEW = ".new-"
+_DROPPED = ".dropped-"
+"""Names of folders on their way in and out: no corpus name begins with a dot."""
 
-class Corpus:
-    """Being written: every method as in `service.search.backend.CorpusBackend`."""
+_STALE_SECONDS = 3600.0
+"""After which a folder on its way in was left by a process that died."""
 
-    @property
-    def name(self) -> str:
-        raise NotImplementedError
-
-    @property
-    def space(self) -> str:
-        raise NotImplementedError
-
-    @property
-    def dimension(self) -> int:
-        raise NotImplementedError
-
-    def require_space(self, space: str, *, model: str) -> None:
-        raise NotImplementedError
-
-    def info(self) -> CorpusInfo:
-        raise NotImplementedError
-
-    def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
-        raise NotImplementedError
-
-    def get_document(self, id: str) -> Document:
-        raise NotImplementedError
-
-    def get_documents(self, ids: Sequence[str]) -> list[Document]:
-        raise NotImplementedError
-
-    def page(
-        self,
-        cursor: str | None = None,
-        *,
-        limit: int = 100,
-        language: str | None = None,
-        filter: Filter | None = None,
-    ) -> Page:
-        raise NotImplementedError
-
-    def delete(self, ids: Sequence[str]) -> int:
-        raise NotImplementedError
-
-    def delete_where(self, filter: Filter) -> int:
-        raise NotImplementedError
-
-    def vectors_of(self, ids: Sequence[str]) -> Vectors:
-        raise NotImplementedError
-
-    def search(
-        self,
-        vectors: Vectors,
-        *,
-        k: int,
-        languages: Collection[str] | None = None,
-        filter: Filter | None = None,
-        min_score: float | None = None,
-        exclude: Sequence[Collection[str]] | None = None,
-    ) -> list[list[Hit]]:
-        raise NotImplementedError
+_log = logging.getLogger(__name__)
 
 
 class Corpora:
-    """Every corpus below `directory`, one folder each.
+    """Every corpus below `directory`, opened.
 
     Args:
-        directory: Made if it is not there. A corpus that cannot be opened is in `damaged`, and
-            does not keep the others from opening.
+        directory: Made if it is not there. A corpus that cannot be opened is named in `damaged`
+            and does not keep the others from opening.
+
+    Raises:
+        StorageError: The directory cannot be made or read.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.damaged: Mapping[str, str] = {}
+        self._lock = threading.Lock()
+        self._open: dict[str, Corpus] = {}
+        self._damaged: dict[str, str] = {}
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            folders = sorted(path for path in directory.iterdir() if path.is_dir())
+        except OSError as error:
+            raise _refused(directory, error) from error
+        for folder in folders:
+            if folder.name.startswith("."):
+                _sweep(folder)
+            elif (folder / STORE_FILE).exists():
+                self._open_one(folder)
+
+    @property
+    def damaged(self) -> Mapping[str, str]:
+        """Corpora that could not be opened: name -> why."""
+        return dict(self._damaged)
 
     def create(
         self,
@@ -96,16 +70,131 @@ class Corpora:
         dimension: int,
         metadata: Metadata | None = None,
     ) -> Corpus:
-        raise NotImplementedError
+        """Make an empty corpus.
+
+        Raises:
+            InputError: A name or metadata that cannot be used.
+            ConflictError: One of that name is there.
+            StorageError: The disk refused; nothing is left behind.
+        """
+        check_corpus_name(name)
+        check_metadata(metadata or {})
+        if dimension < 1:
+            raise InputError("A vector has at least 1 number.", field="dimension", given=dimension)
+        header = Header(model, space, dimension, metadata or {}, datetime.now(UTC))
+        with self._lock:
+            if (self.directory / name).exists():
+                raise ConflictError(
+                    "A corpus of this name is there already.",
+                    field="name",
+                    given=name,
+                    remedy="Choose another name, or drop that one first.",
+                )
+            self._make_folder(name, header)
+            corpus = self._open[name] = Corpus(self.directory / name)
+        return corpus
 
     def get(self, name: str) -> Corpus:
-        raise NotImplementedError
+        """Return a corpus.
+
+        Raises:
+            NotFoundError: There is none of that name.
+            StorageError: It is there, but could not be opened.
+        """
+        with self._lock:
+            corpus = self._open.get(name)
+        if corpus is not None:
+            return corpus
+        if name in self._damaged:
+            raise StorageError(
+                f"Corpus {name!r} could not be opened: {self._damaged[name]}", field="corpus"
+            )
+        raise self._unknown(name)
 
     def list(self) -> tuple[Corpus, ...]:
-        raise NotImplementedError
+        """Return every corpus that could be opened, by name."""
+        with self._lock:
+            return tuple(self._open[name] for name in sorted(self._open))
 
     def drop(self, name: str) -> None:
-        raise NotImplementedError
+        """Delete a corpus and all that is in it; one that could not be opened, too.
+
+        Raises:
+            NotFoundError: There is none of that name.
+            StorageError: The disk refused.
+        """
+        with self._lock:
+            if name not in self._open and name not in self._damaged:
+                raise self._unknown(name)
+            # Renamed in one step, so that a break leaves the whole corpus or none.
+            dropped = self.directory / f"{_DROPPED}{name}-{time.time_ns()}"
+            try:
+                (self.directory / name).rename(dropped)
+            except OSError as error:
+                raise _refused(self.directory / name, error) from error
+            _sync(self.directory)
+            corpus = self._open.pop(name, None)
+            self._damaged.pop(name, None)
+        if corpus is not None:
+            corpus.close(save=False)
+        shutil.rmtree(dropped, ignore_errors=True)
 
     def close(self) -> None:
-        raise NotImplementedError
+        """Save the indexes and let go of all files."""
+        with self._lock:
+            corpora = [self._open.pop(name) for name in sorted(self._open)]
+        for corpus in corpora:
+            corpus.close()
+
+    def _open_one(self, folder: Path) -> None:
+        try:
+            self._open[folder.name] = Corpus(folder)
+        except InterlinguaError as error:
+            self._damaged[folder.name] = str(error)
+            _log.error("Corpus %s is left out: %s", folder.name, error)
+
+    def _make_folder(self, name: str, header: Header) -> None:
+        staging = None
+        try:
+            staging = Path(tempfile.mkdtemp(prefix=_NEW, dir=self.directory))
+            staging.chmod(0o755)
+            create_store(staging / STORE_FILE, header)
+            staging.rename(self.directory / name)
+            _sync(self.directory)
+        except OSError as error:
+            raise _refused(self.directory / name, error) from error
+        finally:
+            if staging is not None:
+                shutil.rmtree(staging, ignore_errors=True)  # nothing there if it was renamed
+
+    def _unknown(self, name: str) -> NotFoundError:
+        known = ", ".join(sorted(self._open)) or "none yet"
+        return NotFoundError(
+            "There is no corpus of this name.",
+            field="corpus",
+            given=name,
+            remedy=f"There are: {known}.",
+        )
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what a process that died left of a corpus it was making or dropping."""
+    stale = time.time() - folder.stat().st_mtime > _STALE_SECONDS
+    if folder.name.startswith(_DROPPED) or (folder.name.startswith(_NEW) and stale):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sync(directory: Path) -> None:
+    # A rename is durable once the directory that holds the names is.
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _refused(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"{path} cannot be used: {error.strerror or error}.",
+        remedy="Check the data directory's rights and free space.",
+    )

@@ -151,7 +151,7 @@ def check_metadata(metadata: object) -> None:
     for name, value in metadata.items():
         check_field(name)
         for element in value if isinstance(value, list) else (value,):
-            _check_scalar(name, element)
+            check_scalar(element, f"metadata.{name}")
     size = len(orjson.dumps(dict(metadata))) if metadata else 0
     if size > MAX_METADATA_BYTES:
         raise TooLargeError(
@@ -176,8 +176,10 @@ def check_field(name: object) -> None:
         )
 
 
-def _check_scalar(name: str, value: object) -> None:
-    field = f"metadata.{name}"
+def check_scalar(value: object, field: str) -> Scalar:
+    """Return `value`, or raise InputError for `field` unless SQLite can hold and compare it."""
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, str):
         # SQLite's JSON functions end a string at NUL, so a filter would compare half of it.
         if "\0" in value or _SURROGATE.search(value):
@@ -195,13 +197,14 @@ def _check_scalar(name: str, value: object) -> None:
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise InputError("A number is finite.", field=field, given=value)
-    elif value is not None:
+    else:
         raise InputError(
             "A metadata value is a string, number, boolean, null, or a list of these.",
             field=field,
             given=value,
             remedy='Flatten nested objects: {"author.name": "..."}.',
         )
+    return value
 
 
 def _check_text(value: object) -> None:

@@ -1,0 +1,85 @@
+"""What a corpus checks of every call before it touches the disk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from service.errors import InputError
+from service.inference.session import Vectors
+from service.inference.vectors import normalise
+from service.search.document import MAX_INTEGER, Document
+
+
+def unit_vectors(vectors: Vectors, *, dimension: int, rows: int | None = None) -> Vectors:
+    """Return `vectors` float32 [rows, dimension] scaled to length 1; a zero vector stays zero.
+
+    Raises:
+        InputError: Another shape, or a number that is not finite.
+    """
+    if vectors.ndim != 2 or vectors.shape[1] != dimension:
+        raise InputError(
+            f"The corpus takes vectors of {dimension} numbers.",
+            field="vectors",
+            given=vectors.shape,
+        )
+    if rows is not None and len(vectors) != rows:
+        raise InputError(
+            f"{len(vectors)} vectors came with {rows} documents; one each is due.", field="vectors"
+        )
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        raise InputError(
+            "A vector holds a number that is not finite.",
+            field=f"vectors[{int(np.argmin(finite))}]",
+        )
+    # First to a greatest number of 1, so that squares of very large or small numbers neither
+    # overflow nor vanish.
+    peaks = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    scaled = vectors / np.where(peaks > 0, peaks, 1)
+    return normalise(np.ascontiguousarray(scaled, dtype=np.float32))
+
+
+def check_unique(documents: Sequence[Document]) -> None:
+    """Raise InputError where an id stands twice among `documents`."""
+    seen: dict[str, int] = {}
+    for position, document in enumerate(documents):
+        first = seen.setdefault(document.id, position)
+        if first != position:
+            raise InputError(
+                f"The same id stands at {first} and {position} of one batch.",
+                field=f"documents[{position}].id",
+                given=document.id,
+                remedy="Send each id once; a later batch replaces it.",
+            )
+
+
+def check_count(field: str, count: int) -> None:
+    """Raise InputError unless `count` is at least 1."""
+    if count < 1:
+        raise InputError("At least 1 is due.", field=field, given=count)
+
+
+def lowest_score(min_score: float | None) -> float:
+    """Return the lowest score a hit may have, or raise InputError."""
+    if min_score is None:
+        return -math.inf
+    if not math.isfinite(min_score):
+        raise InputError("A score is a finite number.", field="min_score", given=min_score)
+    return min_score
+
+
+def key_after(cursor: str | None) -> int:
+    """Return the row key that `cursor` stands for, 0 for the beginning, or raise InputError."""
+    if cursor is None:
+        return 0
+    if not (cursor.isascii() and cursor.isdecimal()) or int(cursor[:20]) > MAX_INTEGER:
+        raise InputError(
+            "This is no cursor of an earlier page.",
+            field="cursor",
+            given=cursor,
+            remedy="Leave it out to begin at the first page.",
+        )
+    return int(cursor)

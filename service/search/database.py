@@ -1,0 +1,166 @@
+"""SQLite connections: one that writes, a few that read, and refusals in our own words."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from service.errors import StorageError, UnavailableError
+
+IDLE_READERS = 4
+"""Kept open between searches; more are opened for a burst and closed after it."""
+
+BUSY_SECONDS = 30.0
+"""How long a write waits for another process that holds the file."""
+
+CHECKPOINT_BYTES = 8 << 20
+"""Size of the write-ahead log from which it is folded into the database."""
+
+# What SQLite says (primary result code) -> what to tell, and what to do about it.
+_REFUSALS = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "Free some space and send it again."),
+    sqlite3.SQLITE_READONLY: ("it is read-only", "Give the service the right to write there."),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "Check that it is there and its rights."),
+    sqlite3.SQLITE_CORRUPT: ("it is damaged", "Restore the corpus from a copy, or drop it."),
+    sqlite3.SQLITE_NOTADB: ("it is damaged", "Restore the corpus from a copy, or drop it."),
+    sqlite3.SQLITE_BUSY: ("another process holds it", "Try again in a while."),
+    sqlite3.SQLITE_IOERR: ("the disk refused", "Check the disk and send it again."),
+}
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises about `path` into StorageError; wrong use of it stays as it is."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise
+    except sqlite3.DatabaseError as error:
+        # Extended result codes hold the primary one in their low byte (sqlite.org/rescode.html).
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        # An error without a code comes from Python's binding, which found text that is no UTF-8.
+        reason, remedy = _REFUSALS.get(code, (str(error), "Restore the corpus from a copy."))
+        raise StorageError(
+            f"The database {path} cannot be used: {reason} ({error}).", remedy=remedy
+        ) from error
+
+
+class Database:
+    """One SQLite file in WAL mode: readers see a snapshot and never wait for the writer.
+
+    `synchronous=FULL` syncs the log at every commit, so a commit that returned survives a killed
+    process and a power cut (sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last
+    commits in WAL mode).
+
+    Args:
+        path: The file, which must be there.
+
+    Raises:
+        StorageError: It cannot be opened or is no database.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._mutex = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+        with storage_errors(path):
+            self._writer = connect(path)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that only reads; a transaction left open is ended."""
+        with storage_errors(self.path):
+            connection = self._borrow()
+            try:
+                yield connection
+            finally:
+                self._give_back(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Begin a write on the one connection that writes; what is not committed is undone.
+
+        The caller sees to it that only one thread writes.
+        """
+        with storage_errors(self.path):
+            self._check_open()
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+            finally:
+                _end(self._writer)
+            self._fold_log()
+
+    def close(self) -> None:
+        """Close what is idle now, and what is lent out when it comes back."""
+        with self._mutex:
+            if self._closed:
+                return
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in (*idle, self._writer):
+            connection.close()
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._mutex:
+            self._check_open()
+            if self._idle:
+                return self._idle.pop()
+        connection = connect(self.path)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        _end(connection)
+        with self._mutex:
+            if not self._closed and len(self._idle) < IDLE_READERS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UnavailableError(f"The corpus in {self.path.parent} is closed.")
+
+    def _fold_log(self) -> None:
+        # SQLite would do this inside a commit, while searches wait for it (see
+        # `service.search.corpus`); passive, it waits for nobody and nobody waits for it.
+        log = self.path.with_name(self.path.name + "-wal")
+        with suppress(OSError, sqlite3.OperationalError):
+            if log.stat().st_size >= CHECKPOINT_BYTES:
+                self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
+    """Return a connection that threads may hand on to each other, in autocommit mode."""
+    mode = "rwc" if create else "rw"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=BUSY_SECONDS,
+    )
+    try:
+        if create:
+            # Two vectors of 384 numbers leave a quarter of a 4 KiB page empty; five fit in 8 KiB.
+            connection.execute("PRAGMA page_size = 8192")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _end(connection: sqlite3.Connection) -> None:
+    # A failed statement may have rolled back by itself, and a broken disk cannot do even that:
+    # either way the error that led here is the one to tell.
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")

@@ -1,0 +1,150 @@
+"""Reads of a store, all of one moment."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from service.errors import StorageError
+from service.inference.session import Vectors
+from service.search.document import Document, Metadata
+from service.search.filters import Condition
+
+Keys: TypeAlias = npt.NDArray[np.int64]
+"""int64 [n]: row keys of documents."""
+
+UNDETERMINED = "und"
+"""BCP 47's code for a language that is not known."""
+
+VECTORS_AT_ONCE = 4096
+"""How many are read in one go, so that building an index needs little beside the index."""
+
+# In the SQL that is put together below, only column names and a Condition are pasted; a Condition
+# binds whatever a caller gave as a parameter, so S608 does not apply.
+_EVERY = Condition("1")
+_COLUMNS = "key, id, text, language, metadata"
+
+
+class Snapshot:
+    """Reads of one store; from `begin` on they do not see what others commit.
+
+    Args:
+        connection: Lent for as long as the snapshot is used.
+        path: Of the file, for messages.
+        dimension: Width of the vectors.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, dimension: int) -> None:
+        self._connection = connection
+        self._path = path
+        self.dimension = dimension
+
+    def begin(self) -> int:
+        """Fix the moment; return the generation that the store has in it."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self._connection.execute("BEGIN")
+        # BEGIN alone fixes nothing: the first read does.
+        (generation,) = self._connection.execute("SELECT generation FROM corpus").fetchone()
+        return int(generation)
+
+    def keys(self, condition: Condition | None = None) -> Keys:
+        """Return the keys of the documents that meet `condition`, ascending."""
+        where = condition or _EVERY
+        rows = self._connection.execute(
+            f"SELECT key FROM documents WHERE {where.sql}",  # noqa: S608
+            where.parameters,
+        )
+        # Sorted here, so that SQLite may walk its smallest index and leave the texts alone.
+        return np.sort(np.fromiter((row[0] for row in rows), dtype=np.int64))
+
+    def keys_of(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return id -> key for those `ids` that are there."""
+        rows = self._connection.execute(
+            "SELECT id, key FROM documents WHERE id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(ids)).decode(),),
+        )
+        return dict(rows.fetchall())
+
+    def documents(self, keys: Sequence[int]) -> dict[int, Document]:
+        """Return key -> document.
+
+        Raises:
+            StorageError: A key that is not there, though an index or an id led to it.
+        """
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM documents "  # noqa: S608
+            "WHERE key IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(keys).decode(),),
+        )
+        found = {row[0]: _document(row) for row in rows}
+        if len(found) != len(set(keys)):
+            missing = next(key for key in keys if key not in found)
+            raise self._inconsistent(missing)
+        return found
+
+    def page(
+        self, *, after: int, limit: int, condition: Condition | None = None
+    ) -> list[tuple[int, Document]]:
+        """Return up to `limit` pairs of key and document with keys greater than `after`."""
+        where = condition or _EVERY
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM documents "  # noqa: S608
+            f"WHERE key > ? AND {where.sql} ORDER BY key LIMIT ?",
+            (after, *where.parameters, limit),
+        )
+        return [(row[0], _document(row)) for row in rows]
+
+    def vectors(self, keys: Keys) -> Vectors:
+        """Return float32 [keys, dimension], in the order of `keys`, which must be there.
+
+        Raises:
+            StorageError: A vector that is missing or of another width: the file was tampered with.
+        """
+        vectors = np.empty((len(keys), self.dimension), dtype=np.float32)
+        for row, key in enumerate(keys.tolist()):
+            found = self._connection.execute(
+                "SELECT vector FROM vectors WHERE key = ?", (key,)
+            ).fetchone()
+            if found is None or len(found[0]) != vectors.itemsize * self.dimension:
+                raise self._inconsistent(key)
+            vectors[row] = np.frombuffer(found[0], dtype=np.float32)
+        return vectors
+
+    def vector_batches(self, keys: Keys) -> Iterator[tuple[Keys, Vectors]]:
+        """Yield the vectors of `keys` in parts small enough to hold."""
+        for start in range(0, len(keys), VECTORS_AT_ONCE):
+            part = keys[start : start + VECTORS_AT_ONCE]
+            yield part, self.vectors(part)
+
+    def languages(self) -> dict[str, int]:
+        """Return language -> number of documents, by language; `und` where it is not known."""
+        rows = self._connection.execute(
+            "SELECT coalesce(language, ?), count(*) FROM documents GROUP BY language ORDER BY 1",
+            (UNDETERMINED,),
+        )
+        return dict(rows.fetchall())
+
+    def _inconsistent(self, key: int) -> StorageError:
+        return StorageError(
+            f"The database {self._path} is damaged: row {key} is missing or cut.",
+            remedy="Restore the corpus from a copy, or drop it.",
+        )
+
+
+def as_json(metadata: Metadata) -> str:
+    """Return `metadata` as it is stored: UTF-8 without escapes, as SQLite's JSON paths need it."""
+    return orjson.dumps(dict(metadata)).decode()
+
+
+def _document(row: tuple[int, str, str, str | None, str]) -> Document:
+    _, id, text, language, metadata = row
+    parsed: Mapping[str, str | int | float | bool | list[str | int | float | bool | None] | None]
+    parsed = orjson.loads(metadata)
+    return Document(id, text, language, parsed)

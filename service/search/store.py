@@ -1,0 +1,220 @@
+"""Documents and vectors of one corpus in one SQLite file: the truth, of which indexes are copies.
+
+- A document gets a new integer key whenever it is written, and no key is ever given twice. So a
+  key names one vector for good, and an index differs from the store by two sets of keys alone.
+- Every write counts the generation up by one; an index that carries the same number is current.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from service.errors import StorageError
+from service.inference.session import Vectors
+from service.search.database import Database, connect, storage_errors
+from service.search.document import Document, Metadata
+from service.search.filters import Condition
+from service.search.snapshot import Keys, Snapshot, as_json
+
+SCHEMA_VERSION = 1
+
+_SCHEMA = f"""
+BEGIN;
+CREATE TABLE corpus (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    model TEXT NOT NULL,
+    space TEXT NOT NULL,
+    dimension INTEGER NOT NULL,
+    metadata TEXT NOT NULL,
+    created TEXT NOT NULL,
+    generation INTEGER NOT NULL
+) STRICT;
+CREATE TABLE documents (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    language TEXT,
+    metadata TEXT NOT NULL
+) STRICT;
+CREATE INDEX documents_language ON documents (language);
+CREATE TABLE vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT;
+PRAGMA user_version = {SCHEMA_VERSION};
+COMMIT;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a corpus is from its creation on."""
+
+    model: str
+    space: str
+    dimension: int
+    metadata: Metadata
+    created: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One write, as an index has to follow it."""
+
+    generation: int  # the store's, once it is committed
+    removed: Keys
+    added: Keys  # ascending, each greater than any before
+    vectors: Vectors  # [added, dimension]
+
+
+class Store:
+    """The SQLite file of one corpus.
+
+    Reads may come from any thread; the caller sees to it that one thread writes at a time.
+
+    Args:
+        path: The file, made by `create_store`.
+
+    Raises:
+        StorageError: It cannot be opened, or is not a corpus of this version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path)
+        try:
+            self.header = self._read_header()
+        except BaseException:
+            self._database.close()
+            raise
+
+    @property
+    def path(self) -> Path:
+        """The SQLite file."""
+        return self._database.path
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Lend a view of the store as it is at the moment of `Snapshot.begin`."""
+        with self._database.reading() as connection:
+            yield Snapshot(connection, self.path, self.header.dimension)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Begin a write; without `Transaction.commit` it is undone."""
+        with self._database.writing() as connection:
+            yield Transaction(connection, Snapshot(connection, self.path, self.header.dimension))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def _read_header(self) -> Header:
+        with self._database.reading() as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version != SCHEMA_VERSION:
+                raise StorageError(
+                    f"{self.path} has schema version {version}; this service reads "
+                    f"{SCHEMA_VERSION}.",
+                    remedy="Open it with the version of the service that wrote it.",
+                )
+            row = connection.execute(
+                "SELECT model, space, dimension, metadata, created FROM corpus"
+            ).fetchone()
+        if row is None:
+            raise StorageError(f"{self.path} does not say what corpus it is.")
+        model, space, dimension, metadata, created = row
+        return Header(
+            model, space, dimension, orjson.loads(metadata), datetime.fromisoformat(created)
+        )
+
+
+class Transaction:
+    """A write that has begun; at most one call of `upsert` or `delete`, then `commit`."""
+
+    def __init__(self, connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+        self._connection = connection
+        self._snapshot = snapshot
+
+    def upsert(self, documents: Sequence[Document], vectors: Vectors) -> Change:
+        """Write `documents` [n] with `vectors` float32 [n, dimension] under new keys."""
+        known = self._snapshot.keys_of([document.id for document in documents])
+        removed = np.array(sorted(known.values()), dtype=np.int64)
+        self._remove(removed)
+        row = self._connection.execute(
+            "SELECT seq FROM sqlite_sequence WHERE name = 'documents'"
+        ).fetchone()
+        first = (row[0] if row else 0) + 1
+        added = np.arange(first, first + len(documents), dtype=np.int64)
+        keys: list[int] = added.tolist()
+        self._connection.executemany(
+            "INSERT INTO documents (key, id, text, language, metadata) VALUES (?, ?, ?, ?, ?)",
+            (
+                (key, document.id, document.text, document.language, as_json(document.metadata))
+                for key, document in zip(keys, documents, strict=True)
+            ),
+        )
+        self._connection.executemany(
+            "INSERT INTO vectors (key, vector) VALUES (?, ?)",
+            ((key, vector.data) for key, vector in zip(keys, vectors, strict=True)),
+        )
+        return Change(self._next_generation(), removed, added, vectors)
+
+    def delete(self, keys: Keys) -> Change:
+        """Delete the documents that have `keys`."""
+        self._remove(keys)
+        width = self._snapshot.dimension
+        return Change(
+            self._next_generation(),
+            keys,
+            np.empty(0, dtype=np.int64),
+            np.empty((0, width), dtype=np.float32),
+        )
+
+    def keys_of(self, ids: Sequence[str]) -> Keys:
+        """Return the keys of those `ids` that are there, ascending."""
+        return np.array(sorted(self._snapshot.keys_of(ids).values()), dtype=np.int64)
+
+    def keys_where(self, condition: Condition) -> Keys:
+        """Return the keys of the documents that meet `condition`, ascending."""
+        return self._snapshot.keys(condition)
+
+    def commit(self) -> None:
+        """Make it durable: when this returns, it survives a killed process and a power cut."""
+        self._connection.execute("COMMIT")
+
+    def _remove(self, keys: Keys) -> None:
+        rows = [(key,) for key in keys.tolist()]
+        self._connection.executemany("DELETE FROM documents WHERE key = ?", rows)
+        self._connection.executemany("DELETE FROM vectors WHERE key = ?", rows)
+
+    def _next_generation(self) -> int:
+        (generation,) = self._connection.execute(
+            "UPDATE corpus SET generation = generation + 1 RETURNING generation"
+        ).fetchone()
+        return int(generation)
+
+
+def create_store(path: Path, header: Header) -> None:
+    """Make the SQLite file of an empty corpus.
+
+    Raises:
+        StorageError: The disk refused.
+    """
+    with storage_errors(path), closing(connect(path, create=True)) as connection:
+        connection.executescript(_SCHEMA)
+        connection.execute(
+            "INSERT INTO corpus (only, model, space, dimension, metadata, created, generation) "
+            "VALUES (1, ?, ?, ?, ?, ?, 0)",
+            (
+                header.model,
+                header.space,
+                header.dimension,
+                as_json(header.metadata),
+                header.created.isoformat(),
+            ),
+        )
