@@ -31,6 +31,13 @@ class TranslationBatch:
         sides = (*self.sources.values(), *self.targets.values())
         return sum(int(side.ids.shape[0]) for side in sides)
 
+    def part(self, rows: range) -> TranslationBatch:
+        """Return consecutive `rows`, in all languages."""
+        return TranslationBatch(
+            {language: side.part(rows) for language, side in self.sources.items()},
+            {language: side.part(rows) for language, side in self.targets.items()},
+        )
+
     def to(self, device: torch.device) -> TranslationBatch:
         """Return a copy on `device`."""
         return TranslationBatch(
