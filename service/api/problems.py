@@ -23,6 +23,8 @@ from service.api.validation import explain
 from service.telemetry.metrics import Metrics
 
 PROBLEM_TYPE = "application/problem+json"
+FIRST_OF_OURS = 500
+"""Statuses from here on are not the client's doing."""
 TYPE_PREFIX = "urn:interlingua:problem:"
 
 LOADING_SECONDS = 2.0
@@ -60,6 +62,9 @@ KINDS: dict[type[Exception], Kind] = {
     Exception: Kind(500, "internal", "The service failed"),
 }
 """Looked up along the class's bases, so a more special error needs a row only if it differs."""
+
+GENERAL_REMEDY = "Correct it and send it again; GET /docs shows how each request looks."
+"""For errors of the client's whose message says all, so that no problem is without a way on."""
 
 REJECTIONS = frozenset({401, 413, 429, 503, 504})
 """Statuses that count as `interlingua_rejected_total`: refused whatever the content was."""
@@ -126,7 +131,8 @@ def problem_of(error: Exception) -> Problem:
         retry = error.retry_after_seconds
     elif kind.status == http.HTTPStatus.SERVICE_UNAVAILABLE:
         retry = LOADING_SECONDS
-    return Problem(kind, error.message, error.field, error.given, error.remedy, retry)
+    remedy = error.remedy or (GENERAL_REMEDY if kind.status < FIRST_OF_OURS else None)
+    return Problem(kind, error.message, error.field, error.given, remedy, retry)
 
 
 def problem_response(error: Exception, scope: Scope) -> Response:
@@ -185,7 +191,7 @@ def _openai_type(status: int) -> str:
         return "authentication_error"
     if status == http.HTTPStatus.TOO_MANY_REQUESTS:
         return "rate_limit_error"
-    return "invalid_request_error" if status < 500 else "server_error"
+    return "invalid_request_error" if status < FIRST_OF_OURS else "server_error"
 
 
 def _json(

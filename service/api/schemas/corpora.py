@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from service.api.schemas.parts import Answer, ModelName, Request
-from service.api.schemas.similar import FilterObject
+from service.api.schemas.similar import FILTER
 from service.errors import InputError
 
 
@@ -59,7 +59,7 @@ class DeleteRequest(Request):
     )
 
     ids: list[str] | None = Field(None, min_length=1, description="A list of ids")
-    filter: FilterObject | None = Field(None, min_length=1)
+    filter: dict[str, JsonValue] | None = Field(None, min_length=1, description=FILTER)
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:

@@ -24,13 +24,7 @@ VectorRows = Annotated[
     WithJsonSchema({"type": "array", "items": {"type": "array", "items": {"type": "number"}}}),
 ]
 
-FilterObject = Annotated[
-    dict[str, JsonValue],
-    Field(
-        description='Conditions on metadata, such as {"topic": "law"}; only documents that meet '
-        "them"
-    ),
-]
+FILTER = 'Only documents whose metadata meets these conditions, such as {"topic": "law"}'
 
 
 class SimilarRequest(Request):
@@ -61,7 +55,7 @@ class SimilarRequest(Request):
     languages: list[str] | None = Field(
         None, min_length=1, description="A list of language codes; only documents in one of them"
     )
-    filter: FilterObject | None = None
+    filter: dict[str, JsonValue] | None = Field(None, description=FILTER)
     min_score: float | None = Field(
         None, ge=-1, le=1, description="Only hits of at least this cosine, -1 to 1"
     )

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import base64
+
+import httpx
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+from service.inference.encoder import Encoder
+from tests.service.api.running import Running
+
+TEXTS = ["The cat sleeps.", "Fresh bread"]
+
+
+def assert_openai_error(response: httpx.Response, status: int, param: str | None) -> None:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    error = response.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["param"] == param
+    assert isinstance(error["code"], str)
+
+
+async def test_floats_are_what_a_plain_client_gets(running: Running, tiny_encoder: Encoder) -> None:
+    body = {"input": TEXTS, "model": "text-embedding-3-small", "user": "u"}
+    answer = (await running.client.post("/v1/embeddings", json=body)).json()
+    assert answer["object"] == "list"
+    assert answer["model"] == "tiny"
+    assert [row["index"] for row in answer["data"]] == [0, 1]
+    assert {row["object"] for row in answer["data"]} == {"embedding"}
+    vectors = [row["embedding"] for row in answer["data"]]
+    np.testing.assert_allclose(vectors, tiny_encoder.encode(TEXTS), atol=1e-6)
+    assert answer["usage"]["prompt_tokens"] == answer["usage"]["total_tokens"] > 0
+    assert "truncated" not in answer["usage"]
+
+
+async def test_base64_is_little_endian_float32(running: Running, tiny_encoder: Encoder) -> None:
+    body = {"input": TEXTS, "model": "tiny", "encoding_format": "base64"}
+    answer = (await running.client.post("/v1/embeddings", json=body)).json()
+    vectors = [
+        np.frombuffer(base64.b64decode(row["embedding"]), dtype="<f4") for row in answer["data"]
+    ]
+    np.testing.assert_allclose(vectors, tiny_encoder.encode(TEXTS), atol=1e-6)
+
+
+async def test_one_string_gives_one_vector_of_the_dimensions_asked_for(running: Running) -> None:
+    body = {"input": "cat", "model": "tiny", "dimensions": 4}
+    (row,) = (await running.client.post("/v1/embeddings", json=body)).json()["data"]
+    assert np.linalg.norm(row["embedding"]) == pytest.approx(1, abs=1e-6)
+    assert len(row["embedding"]) == 4
+
+
+async def test_an_empty_string_is_a_text(running: Running) -> None:
+    response = await running.client.post("/v1/embeddings", json={"input": "", "model": "tiny"})
+    assert response.status_code == 200
+
+
+async def test_usage_tells_what_was_cut(running: Running) -> None:
+    body = {"input": ["a", "cat " * 500], "model": "tiny"}
+    answer = (await running.client.post("/v1/embeddings", json=body)).json()
+    assert answer["usage"]["truncated"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "param"),
+    [
+        ({"model": "tiny"}, 400, "input"),
+        ({"input": [], "model": "tiny"}, 400, "input"),
+        ({"input": [15339, 1917], "model": "tiny"}, 400, "input"),
+        ({"input": [[15339, 1917], [5]], "model": "tiny"}, 400, "input"),
+        ({"input": "a", "model": "tiny", "encoding_format": "int8"}, 400, "encoding_format"),
+        ({"input": "a", "model": "tiny", "dimensions": 4096}, 400, "dimensions"),
+        ({"input": ["a"] * 2049, "model": "tiny"}, 413, "input"),
+    ],
+)
+async def test_errors_have_openais_shape(
+    running: Running, body: dict[str, object], status: int, param: str
+) -> None:
+    assert_openai_error(await running.client.post("/v1/embeddings", json=body), status, param)
+
+
+async def test_token_ids_are_refused_with_the_way_out(running: Running) -> None:
+    response = await running.client.post("/v1/embeddings", json={"input": [[1, 2]], "model": "m"})
+    assert "check_embedding_ctx_length=False" in response.json()["error"]["message"]
+
+
+async def test_broken_json_and_unknown_addresses_too(running: Running) -> None:
+    headers = {"content-type": "application/json"}
+    broken = await running.client.post("/v1/embeddings", content=b'{"input": ', headers=headers)
+    assert_openai_error(broken, 400, "body")
+    assert_openai_error(await running.client.get("/v1/nothing"), 404, None)
+
+
+async def test_a_missing_key_too(running: Running) -> None:
+    running.state.settings.api_keys.append(SecretStr("sesame"))
+    assert_openai_error(
+        await running.client.post("/v1/embeddings", json={"input": "a"}), 401, "authorization"
+    )
+
+
+async def test_models_are_listed(running: Running) -> None:
+    answer = (await running.client.get("/v1/models")).json()
+    assert answer["object"] == "list"
+    assert [(m["id"], m["object"]) for m in answer["data"]] == [("tiny", "model")]

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from service import errors
+from service.api.problems import KINDS, TYPE_PREFIX, kind_of, problem_response
+from tests.service.api.running import Running, assert_problem
+
+DOCUMENTED = {400, 401, 404, 409, 413, 415, 422, 429, 500, 503, 504}
+
+
+def all_errors() -> list[type[errors.InterlinguaError]]:
+    return [
+        member
+        for _, member in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(member, errors.InterlinguaError)
+    ]
+
+
+@pytest.mark.parametrize("error", all_errors())
+def test_every_error_has_a_row(error: type[Exception]) -> None:
+    kind = kind_of(error)
+    assert kind.status in DOCUMENTED
+    assert kind.title
+
+
+def test_slugs_are_distinct() -> None:
+    slugs = [kind.slug for kind in KINDS.values()]
+    assert len(slugs) == len(set(slugs))
+
+
+def test_a_problem_says_field_value_and_remedy() -> None:
+    error = errors.InputError("No.", field="k", given=0, remedy="Send 1.")
+    response = problem_response(error, {"type": "http", "path": "/similar"})
+    assert response.status_code == 422
+    assert (
+        response.body
+        == (
+            f'{{"type":"{TYPE_PREFIX}invalid-input","title":"A value cannot be used","status":422,'
+            '"detail":"No.","field":"k","given":"0","remedy":"Send 1."}'
+        ).encode()
+    )
+
+
+def test_what_no_utf8_can_carry_is_written_as_json_escapes() -> None:
+    error = errors.InputError("Half: \ud800.")
+    response = problem_response(error, {"type": "http", "path": "/"})
+    assert b"Half: \\ud800." in response.body
+
+
+def test_retry_after_is_whole_seconds_rounded_up() -> None:
+    error = errors.OverloadedError("Full.", retry_after_seconds=1.2)
+    response = problem_response(error, {"type": "http", "path": "/embed"})
+    assert response.headers["retry-after"] == "2"
+
+
+async def test_unknown_addresses_and_methods(running: Running) -> None:
+    assert_problem(await running.client.get("/nothing"), 404)
+    wrong = await running.client.put("/embed")
+    assert_problem(wrong, 405)
+    assert "POST" in wrong.headers["allow"]

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.inference.encoder import Encoder
+from tests.service.api.running import (
+    DOCUMENTS,
+    Running,
+    assert_problem,
+    run_app,
+    tiny_settings,
+)
+from tests.tiny_bundle import DIMENSION, make_tiny_bundle
+
+QUERY = "Die Katze schläft auf der warmen Fensterbank."
+
+
+@pytest.fixture
+async def library(running: Running) -> Running:
+    await running.fill()
+    return running
+
+
+async def test_hits_come_in_the_order_of_their_cosine(
+    library: Running, tiny_encoder: Encoder
+) -> None:
+    response = await library.client.post("/similar", json={"inputs": QUERY, "k": 5})
+    (hits,) = response.json()
+    vectors = tiny_encoder.encode([QUERY, *(str(d["text"]) for d in DOCUMENTS)])
+    cosines = vectors[1:] @ vectors[0]
+    order = np.argsort(-cosines)
+    assert [hit["id"] for hit in hits] == [DOCUMENTS[i]["id"] for i in order]
+    np.testing.assert_allclose([hit["score"] for hit in hits], cosines[order], atol=1e-5)
+    assert hits[0] == DOCUMENTS[1] | {"score": pytest.approx(1.0, abs=1e-5)}
+
+
+async def test_each_input_has_its_list(library: Running) -> None:
+    texts = [str(d["text"]) for d in DOCUMENTS]
+    response = await library.client.post("/similar", json={"inputs": texts, "k": 1})
+    assert [hits[0]["id"] for hits in response.json()] == [d["id"] for d in DOCUMENTS]
+
+
+async def test_get_gives_the_one_list(library: Running) -> None:
+    posted = await library.client.post(
+        "/similar", json={"inputs": QUERY, "k": 2, "languages": ["en", "ja"]}
+    )
+    got = await library.client.get("/similar", params={"q": QUERY, "k": 2, "languages": "en,ja"})
+    assert got.json() == posted.json()[0]
+    assert {hit["language"] for hit in got.json()} <= {"en", "ja"}
+
+
+async def test_languages_filter_and_least_score_narrow_it(library: Running) -> None:
+    async def ids(**conditions: object) -> set[str]:
+        body = {"inputs": QUERY, "k": 10} | conditions
+        (hits,) = (await library.client.post("/similar", json=body)).json()
+        return {hit["id"] for hit in hits}
+
+    assert await ids(languages=["de"]) == {"cat-de", "bread/de"}
+    assert await ids(filter={"topic": "food"}) == {"bread-en", "bread/de"}
+    assert await ids(filter={"topic": "food"}, languages=["en"]) == {"bread-en"}
+    assert await ids(min_score=0.999) == {"cat-de"}
+
+
+async def test_a_documents_own_neighbours_leave_it_out(library: Running) -> None:
+    body = {"ids": ["cat-en", "bread/de"], "k": 10}
+    first, second = (await library.client.post("/similar", json=body)).json()
+    assert {hit["id"] for hit in first} == {d["id"] for d in DOCUMENTS} - {"cat-en"}
+    assert {hit["id"] for hit in second} == {d["id"] for d in DOCUMENTS} - {"bread/de"}
+
+
+async def test_vectors_are_taken_as_they_are(library: Running, tiny_encoder: Encoder) -> None:
+    vector = tiny_encoder.encode(QUERY).tolist()
+    for vectors in (vector, [vector]):
+        (hits,) = (await library.client.post("/similar", json={"vectors": vectors, "k": 1})).json()
+        assert hits[0]["id"] == "cat-de"
+
+
+async def test_the_times_are_in_headers_and_metrics(library: Running) -> None:
+    response = await library.client.post("/similar", json={"inputs": QUERY})
+    assert "search;dur=" in response.headers["server-timing"]
+    name = "interlingua_index_search_seconds_count"
+    assert await library.metric(name, corpus="library") == 1
+    assert await library.metric("interlingua_index_vectors", corpus="library") == len(DOCUMENTS)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        ({}, 422, "inputs"),
+        ({"inputs": "a", "ids": ["cat-en"]}, 422, "ids"),
+        ({"inputs": []}, 400, "inputs"),
+        ({"ids": []}, 400, "ids"),
+        ({"ids": "cat-en"}, 400, "ids"),
+        ({"ids": ["nope"]}, 404, None),
+        ({"vectors": []}, 400, "vectors"),
+        ({"vectors": "abc"}, 400, "vectors"),
+        ({"vectors": [[0.5, "x"]]}, 400, "vectors[0][1]"),
+        ({"vectors": [[0.5, 0.5]]}, 422, "vectors[0]"),
+        ({"vectors": [[1e39] * DIMENSION]}, 422, "vectors[0]"),
+        ({"inputs": "a", "k": 0}, 422, "k"),
+        ({"inputs": "a", "k": 1001}, 422, "k"),
+        ({"inputs": "a", "k": "5"}, 400, "k"),
+        ({"inputs": "a", "k": True}, 400, "k"),
+        ({"inputs": "a", "min_score": 1.5}, 422, "min_score"),
+        ({"inputs": "a", "languages": "de"}, 400, "languages"),
+        ({"inputs": "a", "languages": ["de", "xx"]}, 422, "languages[1]"),
+        ({"inputs": "a", "languages": ["German"]}, 422, "languages[0]"),
+        ({"inputs": "a", "filter": "topic"}, 400, "filter"),
+        ({"inputs": "a", "corpus": "nope"}, 404, None),
+        ({"inputs": "a", "corpus": "../../etc"}, None, None),
+        ({"inputs": "a", "model": "nope"}, 404, "model"),
+    ],
+)
+async def test_what_cannot_be_used_is_refused(
+    library: Running, body: dict[str, object], status: int | None, field: str | None
+) -> None:
+    response = await library.client.post("/similar", json=body)
+    assert_problem(response, status or response.status_code, field=field)
+    assert response.status_code in (400, 404, 422)
+
+
+@pytest.mark.parametrize(
+    ("params", "field"),
+    [({}, "q"), ({"q": "a", "k": "0"}, "k"), ({"q": "a", "k": "x"}, "k")],
+)
+async def test_the_get_form_too(library: Running, params: dict[str, str], field: str) -> None:
+    response = await library.client.get("/similar", params=params)
+    assert_problem(response, 422 if params.get("k") == "0" else 400, field=field)
+
+
+async def test_without_a_corpus_it_says_how_to_make_one(running: Running) -> None:
+    problem = assert_problem(await running.client.post("/similar", json={"inputs": "a"}), 404)
+    assert "PUT /corpora" in str(problem["remedy"])
+
+
+async def test_of_several_corpora_one_must_be_named_unless_one_is_the_demo(
+    library: Running,
+) -> None:
+    await library.fill("archive")
+    response = await library.client.post("/similar", json={"inputs": "a"})
+    assert_problem(response, 422, field="corpus")
+    await library.fill("demo")
+    assert (await library.client.post("/similar", json={"inputs": "a"})).status_code == 200
+
+
+async def test_a_model_of_another_space_is_refused(tmp_path: Path, tiny_bundle: Path) -> None:
+    other = make_tiny_bundle(tmp_path / "other", name="other", space="other-space", seed=1)
+    twin = make_tiny_bundle(tmp_path / "twin", name="twin", seed=7)
+    settings = tiny_settings(tiny_bundle, tmp_path / "data", model=[tiny_bundle, other, twin])
+    async with run_app(settings) as running:
+        await running.fill()
+        body = {"inputs": QUERY, "k": 1}
+        refused = await running.client.post("/similar", json=body | {"model": "other"})
+        assert_problem(refused, 409, field="model")
+        answered = await running.client.post("/similar", json=body | {"model": "twin"})
+        assert answered.json()[0][0]["id"] == "cat-de"
+        assert answered.headers["x-model"] == "twin"
+
+
+async def test_a_corpus_whose_model_is_gone_says_which_it_needs(
+    tmp_path: Path, tiny_bundle: Path
+) -> None:
+    async with run_app(tiny_settings(tiny_bundle, tmp_path / "data")) as running:
+        await running.fill()
+    other = make_tiny_bundle(tmp_path / "other", name="other", space="other-space", seed=1)
+    async with run_app(tiny_settings(other, tmp_path / "data")) as running:
+        problem = assert_problem(await running.client.post("/similar", json={"inputs": "a"}), 409)
+        assert "tiny" in str(problem["remedy"])

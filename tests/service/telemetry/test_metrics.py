@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from service.inference.engine import Observer
+from service.telemetry.metrics import Metrics
+
+DECLARED = {
+    "interlingua_requests", "interlingua_request_seconds", "interlingua_tokenize_seconds",
+    "interlingua_queue_seconds", "interlingua_inference_seconds", "interlingua_batch_size",
+    "interlingua_batch_tokens", "interlingua_batch_padding_ratio", "interlingua_input_tokens",
+    "interlingua_truncated", "interlingua_queue_depth", "interlingua_queue_capacity",
+    "interlingua_queue_expected_seconds", "interlingua_inflight_requests", "interlingua_rejected",
+    "interlingua_cancelled", "interlingua_index_vectors", "interlingua_index_search_seconds",
+    "interlingua_documents_written", "interlingua_classifications", "interlingua_model_info",
+    "interlingua_ready",
+}  # fmt: skip
+
+
+def samples(metrics: Metrics) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(metrics.render().decode())
+        for sample in family.samples
+    }
+
+
+def test_the_page_has_every_metric_and_help() -> None:
+    metrics = Metrics()
+    metrics.watch_corpora(lambda: [("demo", 3)])
+    families = {
+        family.name: family for family in text_string_to_metric_families(metrics.render().decode())
+    }
+    assert {name for name in families if name.startswith("interlingua_")} >= DECLARED
+    assert all(family.documentation for family in families.values())
+
+
+def test_batches_are_observed() -> None:
+    metrics = Metrics()
+    observer: Observer = metrics
+    observer.observe_batch(texts=3, tokens=30, padded_tokens=40, seconds=0.02)
+    seen = samples(metrics)
+    assert seen["interlingua_batch_size_sum", ()] == 3
+    assert seen["interlingua_batch_tokens_sum", ()] == 30
+    assert seen["interlingua_batch_padding_ratio_sum", ()] == 0.25
+    assert seen["interlingua_inference_seconds_count", ()] == 1
+
+
+def test_labels_are_counted_together() -> None:
+    metrics = Metrics()
+    metrics.observe_labels("topics", ["law", "music", "law"])
+    seen = samples(metrics)
+    name = "interlingua_classifications_total"
+    assert seen[name, (("classifier", "topics"), ("label", "law"))] == 2
+    assert seen[name, (("classifier", "topics"), ("label", "music"))] == 1
+
+
+def test_gauges_are_read_when_asked_for() -> None:
+    metrics = Metrics()
+    sizes = {"demo": 3}
+    metrics.watch_corpora(sizes.items)
+    assert samples(metrics)["interlingua_index_vectors", (("corpus", "demo"),)] == 3
+    sizes.update(demo=4, other=1)
+    assert samples(metrics)["interlingua_index_vectors", (("corpus", "demo"),)] == 4
+    assert samples(metrics)["interlingua_index_vectors", (("corpus", "other"),)] == 1
+
+
+def test_a_dropped_corpus_is_forgotten() -> None:
+    metrics = Metrics()
+    metrics.search_seconds.labels("old").observe(0.1)
+    metrics.forget_corpus("old")
+    metrics.forget_corpus("never there")
+    assert b"old" not in metrics.render()
+
+
+def test_two_applications_do_not_share_their_counts() -> None:
+    one, two = Metrics(), Metrics()
+    one.observe_request("/embed", 200, 0.01)
+    labels = (("route", "/embed"), ("status", "200"))
+    assert samples(one)["interlingua_requests_total", labels] == 1
+    assert ("interlingua_requests_total", labels) not in samples(two)
