@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from service.bundle.manifest import Manifest, Measurement
 
@@ -28,12 +28,9 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     yield f"| languages | {' '.join(manifest.languages)} |"
     yield f"| licence | {manifest.licence} |\n"
     if manifest.quality:
-        yield "## Quality\n"
-        yield from _quality(manifest.quality)
+        yield from quality_lines(manifest.quality)
     if manifest.limits:
-        yield "## What it cannot do\n"
-        yield from (f"- {limit}" for limit in manifest.limits)
-        yield ""
+        yield from limit_lines(manifest.limits)
     yield "## How it was made\n"
     recipe = manifest.recipe
     took = f", {recipe.seconds / 60:.0f} minutes" if recipe.seconds else ""
@@ -59,7 +56,9 @@ def _cuts(manifest: Manifest) -> str:
     return " (may be cut to " + ", ".join(map(str, manifest.matryoshka_dimensions)) + ")"
 
 
-def _quality(quality: tuple[Measurement, ...]) -> Iterator[str]:
+def quality_lines(quality: Sequence[Measurement]) -> Iterator[str]:
+    """Yield the section of a card that gives the measured figures."""
+    yield "## Quality\n"
     yield "| protocol | data | metric | value |\n|---|---|---|---|"
     for row in quality:
         yield f"| {row.protocol} | {row.dataset} | {row.metric} | {row.value:.1f} |"
@@ -69,4 +68,11 @@ def _quality(quality: tuple[Measurement, ...]) -> Iterator[str]:
             figures = ", ".join(f"{lang} {value:.1f}" for lang, value in row.by_language.items())
             yield f"- {row.protocol}, {row.metric} by language: {figures}"
         yield f"- {row.protocol}: `{row.command}` ({row.machine})"
+    yield ""
+
+
+def limit_lines(limits: Sequence[str]) -> Iterator[str]:
+    """Yield the section of a card that says what the model cannot do."""
+    yield "## What it cannot do\n"
+    yield from (f"- {limit}" for limit in limits)
     yield ""

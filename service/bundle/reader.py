@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
-from service.bundle.manifest import EncoderEntry, Manifest
+from service.bundle.manifest import EncoderEntry, FileEntry, Manifest, Part
 from service.errors import BundleError
 
 MANIFEST_FILE = "bundle.json"
+
+Schema = TypeVar("Schema", bound=Part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,23 @@ def read_bundle(directory: Path, *, verify: bool = True) -> Bundle:
         BundleError: No manifest, a manifest that breaks the schema, or a file that is missing or
             not the one that was written.
     """
-    path = directory / MANIFEST_FILE
+    manifest = read_manifest(directory / MANIFEST_FILE, Manifest)
+    if verify:
+        verify_files(directory, manifest.files)
+    return Bundle(directory, manifest)
+
+
+def read_manifest(path: Path, schema: type[Schema]) -> Schema:
+    """Return the manifest in `path`.
+
+    Raises:
+        BundleError: It is missing, or breaks `schema`; the field at fault is named.
+    """
     try:
-        manifest = Manifest.model_validate_json(path.read_bytes())
+        return schema.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         raise BundleError(
-            f"{directory} is no bundle: it has no {MANIFEST_FILE}.",
+            f"{path.parent} is no bundle: it has no {path.name}.",
             remedy="Give the directory that `interlingua train` or `export` wrote.",
         ) from None
     except OSError as error:
@@ -57,10 +72,12 @@ def read_bundle(directory: Path, *, verify: bool = True) -> Bundle:
         raise BundleError(
             f"{path} breaks the bundle schema: {first['msg']}.", field=field, given=first["input"]
         ) from None
-    if verify:
-        for name, entry in manifest.files.items():
-            _verify_file(directory / name, entry.sha256, entry.bytes)
-    return Bundle(directory, manifest)
+
+
+def verify_files(directory: Path, files: Mapping[str, FileEntry]) -> None:
+    """Raise BundleError unless each of `files` is in `directory`, just as it was written."""
+    for name, entry in files.items():
+        _verify_file(directory / name, entry.sha256, entry.bytes)
 
 
 def _verify_file(path: Path, sha256: str, size: int) -> None:

@@ -26,8 +26,7 @@ def file_entries(files: Mapping[str, bytes]) -> dict[str, FileEntry]:
 def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Bundle:
     """Write `files`, `bundle.json` and `CARD.md` into `directory`, replacing what was there.
 
-    All is written beside it first and moved into place, so a break leaves the old bundle or the
-    new one, never half of one.
+    A break leaves the old bundle or the new one, never half of one.
 
     Args:
         directory: Where the bundle shall be.
@@ -36,15 +35,29 @@ def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, bytes]
     """
     if set(files) != set(manifest.files):
         raise ValueError("the manifest's files are not the ones given; this is a bug")
+    write_directory(
+        directory,
+        {
+            **files,
+            MANIFEST_FILE: (manifest.model_dump_json(indent=2) + "\n").encode(),
+            CARD_FILE: render_card(manifest).encode(),
+        },
+    )
+    return read_bundle(directory)
+
+
+def write_directory(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Write `files` (name -> content) into `directory`, replacing all that was there.
+
+    All is written beside it first and moved into place, so a break leaves the old files or the
+    new ones, never some of each.
+    """
     directory.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
     try:
         staging.chmod(0o755)
         for name, content in files.items():
             (staging / name).write_bytes(content)
-        manifest_text = manifest.model_dump_json(indent=2) + "\n"
-        (staging / MANIFEST_FILE).write_text(manifest_text, encoding="utf-8")
-        (staging / CARD_FILE).write_text(render_card(manifest), encoding="utf-8")
         if directory.exists():
             retired = staging.with_name(staging.name + "-old")
             directory.rename(retired)
@@ -55,4 +68,3 @@ def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, bytes]
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
-    return read_bundle(directory)

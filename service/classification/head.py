@@ -1,51 +1,44 @@
-"""A head: labels and weights that turn vectors of one space into probabilities."""
+"""A head: labels and weights that turn vectors of one space into probabilities.
+
+A head is a bundle of two files: `head.json` and `head.safetensors`, which holds float32 `weights`
+[labels, dimension] and `bias` [labels], and can hold no code.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TypeAlias
 
-from pydantic import Field
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
-from service.bundle.manifest import DataSource, FileEntry, FileName, Measurement, Name, Part
+from service.bundle.reader import read_manifest, verify_files
+from service.bundle.writer import CARD_FILE, file_entries, write_directory
+from service.classification.card import render_head_card
+from service.classification.manifest import FittedOn, HeadManifest
+from service.errors import BundleError, ConflictError, InputError
 from service.inference.session import Vectors
+from service.inference.vectors import normalise
+
+__all__ = ["FittedOn", "Head", "HeadManifest", "read_head", "write_head"]
+
+HEAD_FILE = "head.json"
+WEIGHTS_FILE = "head.safetensors"
+
+Array: TypeAlias = npt.NDArray[np.float32]
 
 
-class FittedOn(Part):
-    """The encoder whose vectors a head was fitted on."""
-
-    name: Name
-    identity: str = Field(pattern=r"^[0-9a-f]{16}$", description="`Manifest.identity`")
-
-
-class HeadManifest(Part):
-    """The whole of `head.json`."""
-
-    schema_version: Literal[1] = 1
-    kind: Literal["head"] = "head"
-    name: Name
-    description: str = ""
-    labels: tuple[str, ...] = Field(min_length=2)
-    space: Name
-    encoder: FittedOn
-    dimension: int = Field(ge=1, le=8192)
-    features: Literal["vector"] = "vector"
-    temperature: float = Field(default=1.0, gt=0, description="Logits are divided by it")
-    quality: tuple[Measurement, ...] = ()
-    data: tuple[DataSource, ...] = ()
-    limits: tuple[str, ...] = ()
-    licence: str
-    files: dict[FileName, FileEntry] = {}
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Head:
-    """A head, loaded: float32 weights [labels, dimension], bias [labels]."""
+    """A head, loaded: float32 weights [labels, dimension] and bias [labels]."""
 
     manifest: HeadManifest
-    weights: Vectors
-    bias: Vectors
+    weights: Array
+    bias: Array
 
     @property
     def name(self) -> str:
@@ -59,18 +52,108 @@ class Head:
 
     def require_space(self, space: str, *, model: str) -> None:
         """Raise ConflictError unless vectors of `space`, made by `model`, fit this head."""
-        raise NotImplementedError
+        if space != self.manifest.space:
+            raise ConflictError(
+                f"Classifier {self.name!r} was fitted in the space {self.manifest.space!r}, on "
+                f"vectors of {self.manifest.encoder.name}; {model} makes vectors of {space!r}.",
+                field="model",
+                given=model,
+                remedy=f"Use {self.manifest.encoder.name} or another model of its space, or fit "
+                f"the classifier on {model}.",
+            )
 
-    def predict(self, vectors: Vectors) -> Vectors:
-        """Return probabilities, float32 [batch, labels]; each row sums to 1."""
-        raise NotImplementedError
+    def predict(self, vectors: Vectors) -> Array:
+        """Return probabilities, float32 [batch, labels]; each row sums to 1.
+
+        `softmax((W v + b) / temperature)` of `v` scaled to length 1, as it was when fitted.
+
+        Args:
+            vectors: float32 [batch, dimension], of any length.
+
+        Raises:
+            InputError: Vectors of another width.
+        """
+        if vectors.ndim != 2 or vectors.shape[1] != self.manifest.dimension:
+            raise InputError(
+                f"Classifier {self.name!r} takes vectors of {self.manifest.dimension} numbers.",
+                field="vectors",
+                given=vectors.shape,
+            )
+        logits = normalise(vectors) @ self.weights.T + self.bias
+        logits /= np.float32(self.manifest.temperature)
+        # The greatest becomes 0, so that no power overflows.
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities: Array = powers / powers.sum(axis=1, keepdims=True)
+        return probabilities
 
 
-def write_head(directory: Path, manifest: HeadManifest, *, weights: Vectors, bias: Vectors) -> Head:
-    """Write a head bundle, replacing what was there; `manifest.files` is filled in."""
-    raise NotImplementedError
+def write_head(directory: Path, manifest: HeadManifest, *, weights: Array, bias: Array) -> Head:
+    """Write a head bundle and its card into `directory`, replacing what was there.
+
+    Args:
+        directory: Where the bundle shall be.
+        manifest: What `head.json` shall say; its `files` are filled in here.
+        weights: float32 [labels, dimension].
+        bias: float32 [labels].
+
+    Returns:
+        The head as it was read back.
+
+    Raises:
+        BundleError: The weights do not fit the manifest; nothing is written.
+    """
+    tensors = {
+        "weights": np.ascontiguousarray(weights, dtype=np.float32),
+        "bias": np.ascontiguousarray(bias, dtype=np.float32),
+    }
+    _check_tensors(directory / WEIGHTS_FILE, manifest, tensors)
+    files = {WEIGHTS_FILE: save(tensors)}
+    manifest = manifest.model_copy(update={"files": file_entries(files)})
+    write_directory(
+        directory,
+        {
+            **files,
+            HEAD_FILE: (manifest.model_dump_json(indent=2) + "\n").encode(),
+            CARD_FILE: render_head_card(manifest).encode(),
+        },
+    )
+    return read_head(directory)
 
 
 def read_head(directory: Path) -> Head:
-    """Read a head bundle, or raise BundleError."""
-    raise NotImplementedError
+    """Read the head bundle in `directory`.
+
+    Raises:
+        BundleError: No manifest, one that breaks the schema, a file that is not the one that was
+            written, or tensors of other names, types or shapes than the manifest promises.
+    """
+    manifest = read_manifest(directory / HEAD_FILE, HeadManifest)
+    path = directory / WEIGHTS_FILE
+    if set(manifest.files) != {WEIGHTS_FILE}:
+        raise BundleError(
+            f"{directory / HEAD_FILE} names other files than {WEIGHTS_FILE}.",
+            field="files",
+            given=sorted(manifest.files),
+        )
+    verify_files(directory, manifest.files)
+    try:
+        tensors = load(path.read_bytes())
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise BundleError(f"{path} is no safetensors file: {error}.") from error
+    _check_tensors(path, manifest, tensors)
+    return Head(manifest, tensors["weights"], tensors["bias"])
+
+
+def _check_tensors(path: Path, manifest: HeadManifest, tensors: Mapping[str, Array]) -> None:
+    labels = len(manifest.labels)
+    shapes = {"weights": (labels, manifest.dimension), "bias": (labels,)}
+    if set(tensors) != set(shapes):
+        raise BundleError(f"{path} holds {sorted(tensors)}; weights and bias are due.")
+    for name, shape in shapes.items():
+        tensor = tensors[name]
+        if tensor.dtype != np.float32 or tensor.shape != shape:
+            raise BundleError(
+                f"{path}: {name} is {tensor.dtype} {tensor.shape}; float32 {shape} is due."
+            )
+        if not np.isfinite(tensor).all():
+            raise BundleError(f"{path}: {name} holds numbers that are not finite.")

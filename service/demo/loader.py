@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+import orjson
+
+from service.errors import MalformedError, NotFoundError, StorageError
 from service.inference.session import Vectors
-from service.search.backend import CorporaBackend
-from service.search.document import Document
+from service.search.backend import CorporaBackend, CorpusBackend
+from service.search.document import Document, document_from_json
 from service.shipped import DEMO_CORPUS
 
 DEMO_NAME = "demo"
 
+_log = logging.getLogger(__name__)
+
 
 def read_documents(path: Path, *, batch: int = 256) -> Iterator[list[Document]]:
-    """Yield the documents of a JSON Lines file in lists of at most `batch`.
+    """Yield the documents of a JSON Lines file in lists of at most `batch`; skip blank lines.
 
     Raises:
-        MalformedError: A line that is no document, with its number.
+        InputError: A line that is no document; the field begins with the line's number.
     """
-    raise NotImplementedError
+    documents: list[Document] = []
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            documents.append(_document(line, f"{path.name}:{number}"))
+            if len(documents) == batch:
+                yield documents
+                documents = []
+    if documents:
+        yield documents
 
 
 def load_demo(
@@ -31,8 +48,56 @@ def load_demo(
     dimension: int,
     path: Path = DEMO_CORPUS,
 ) -> int:
-    """Create the corpus `demo` where the data directory holds no corpus; return its documents.
+    """Create the corpus `demo` in a data directory that holds none, and return its documents.
 
-    0 where there is nothing to do: some corpus is there already, or no demo corpus was shipped.
+    All are written in one step, so a start that breaks off leaves an empty corpus, which the next
+    start fills.
+
+    Args:
+        corpora: Where it is made.
+        encode: Documents -> float32 [documents, dimension].
+        model: Name of the encoder.
+        space: Its vector space.
+        dimension: Its vectors' width.
+        path: The documents, as JSON Lines.
+
+    Returns:
+        0 where there is nothing to do: a corpus is there already, or no demo corpus was shipped.
     """
-    raise NotImplementedError
+    if not path.exists():
+        return 0
+    corpus = _empty_demo(corpora, model=model, space=space, dimension=dimension)
+    if corpus is None:
+        return 0
+    documents: list[Document] = []
+    vectors: list[Vectors] = []
+    for batch in read_documents(path):
+        documents.extend(batch)
+        vectors.append(encode(batch))
+    corpus.upsert(documents, np.concatenate(vectors))
+    return len(documents)
+
+
+def _empty_demo(
+    corpora: CorporaBackend, *, model: str, space: str, dimension: int
+) -> CorpusBackend | None:
+    there = corpora.list()
+    try:
+        demo = corpora.get(DEMO_NAME)
+    except NotFoundError:
+        if there:
+            return None
+        return corpora.create(DEMO_NAME, model=model, space=space, dimension=dimension)
+    except StorageError as error:
+        _log.warning("The demo corpus is left as it is: %s", error)
+        return None
+    fits = demo.space == space and demo.dimension == dimension
+    return demo if fits and not demo.info().documents else None
+
+
+def _document(line: bytes, place: str) -> Document:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise MalformedError(f"This line is no JSON: {error}.", field=place) from None
+    return document_from_json(record, field=place)
