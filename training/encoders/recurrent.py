@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
@@ -44,8 +43,6 @@ class RecurrentEncoder(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor) -> States:
         """Return the states [B, S, D] of ids int64 [B, S]; zeros at pads."""
         vectors = self.embedding(ids)  # [B, S, E]
-        if torch.compiler.is_exporting():
-            return self._over_rectangle(vectors, mask)
         # A sentence without tokens is packed as one pad; the mask keeps it out of every vector.
         lengths = mask.sum(1).clamp(min=1).cpu()
         packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
@@ -53,12 +50,6 @@ class RecurrentEncoder(nn.Module):
             packed = layer(_map(self.dropout, packed))[0]
         states, _ = pad_packed_sequence(packed, batch_first=True, total_length=ids.shape[1])
         return States(states, mask)
-
-    def _over_rectangle(self, vectors: Tensor, mask: Tensor) -> States:
-        """Run over pads too: packing cannot be exported; the graph is given the lengths after."""
-        for layer in self.layers:
-            vectors = layer(vectors)[0]
-        return States(vectors, mask)
 
 
 def _map(function: nn.Module, packed: PackedSequence) -> PackedSequence:
