@@ -7,7 +7,7 @@ import hmac
 
 from fastapi import Depends, Request
 
-from service.api.state import StateOf
+from service.api.state import state_of
 from service.errors import AuthenticationError
 from service.settings import Settings
 
@@ -40,8 +40,8 @@ def check_key(settings: Settings, authorization: str | None) -> None:
         )
 
 
-async def _require_key(request: Request, state: StateOf) -> None:
-    check_key(state.settings, request.headers.get("authorization"))
+async def _require_key(request: Request) -> None:
+    check_key(state_of(request.app).settings, request.headers.get("authorization"))
 
 
 RequireKey = Depends(_require_key)

@@ -93,7 +93,7 @@ async def _classify(
 def _best(labels: Sequence[str], probabilities: Vectors, top_k: int | None) -> list[Scored]:
     order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
     return [
-        [{"label": labels[column], "score": row[column]} for column in columns]
+        [{"label": labels[column], "score": round(row[column], 6)} for column in columns]
         for row, columns in zip(probabilities.tolist(), order.tolist(), strict=True)
     ]
 

@@ -160,6 +160,6 @@ def _hit(hit: Hit) -> dict[str, object]:
         "id": hit.id,
         "text": hit.text,
         "language": hit.language,
-        "score": hit.score,
+        "score": round(hit.score, 6),  # float32 holds no more
         "metadata": dict(hit.metadata),
     }

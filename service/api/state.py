@@ -175,11 +175,15 @@ def state_of(app: FastAPI) -> State:
     return state
 
 
-def _state(request: Request) -> State:
+# Dependencies are coroutines, as FastAPI sends plain functions to a thread, which costs more than
+# the work of a short request; and they do not depend on each other, as each level costs too.
+
+
+async def _state(request: Request) -> State:
     return state_of(request.app)
 
 
-def _resources(request: Request) -> Resources:
+async def _resources(request: Request) -> Resources:
     return state_of(request.app).resources
 
 

@@ -16,7 +16,7 @@ from fastapi import Depends, Header, Request
 from service.api.context import context_of
 from service.api.disconnect import cancelled_on_disconnect
 from service.api.limits import check_count
-from service.api.state import StateOf
+from service.api.state import State, state_of
 from service.errors import DeadlineError, InputError
 from service.inference.encoder import Encoder
 from service.inference.engine import Embedded, EmbedOptions
@@ -36,7 +36,7 @@ class Work:
         timeout_seconds: What the client gives the request, at most what the operator does.
     """
 
-    def __init__(self, request: Request, state: StateOf, *, timeout: str | None) -> None:
+    def __init__(self, request: Request, state: State, *, timeout: str | None) -> None:
         self.resources = state.resources
         self.metrics = state.metrics
         self.max_inputs = state.settings.max_inputs
@@ -115,9 +115,8 @@ class Work:
         return time.monotonic() - (time.perf_counter() - self._context.started)
 
 
-def _work(
+async def _work(
     request: Request,
-    state: StateOf,
     timeout: Annotated[
         str | None,
         Header(
@@ -127,7 +126,7 @@ def _work(
         ),
     ] = None,
 ) -> Work:
-    return Work(request, state, timeout=timeout)
+    return Work(request, state_of(request.app), timeout=timeout)
 
 
 WorkOf = Annotated[Work, Depends(_work)]
