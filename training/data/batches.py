@@ -145,6 +145,8 @@ class PairBatch:
 class PairBatches:
     """Draws batches of pairs from weighted buckets, each walked through before it is repeated.
 
+    The pivot's sentence stands second, as the corpus has it; of other pairs either may.
+
     Args:
         corpus: The pairs.
         tokens: The ids of its sentences.
@@ -152,6 +154,7 @@ class PairBatches:
         size: Pairs of a batch; a few fewer where a sentence would have come twice.
         longest: Tokens of a sentence; what is longer is cut.
         seed: Of everything that is drawn.
+        pivot: The language that always stands second.
         teacher: Vectors of the pivot's sentences; None trains without a teacher.
     """
 
@@ -164,9 +167,11 @@ class PairBatches:
         size: int,
         longest: int,
         seed: int,
+        pivot: str = "en",
         teacher: TeacherVectors | None = None,
     ) -> None:
         self._corpus = corpus
+        self._pivot = corpus.languages.index(pivot) if pivot in corpus.languages else -1
         self._tokens = tokens
         self._buckets = buckets
         self._size = size
@@ -192,9 +197,15 @@ class PairBatches:
         places = self._random.permutation(np.concatenate(rows))
         pairs = self._corpus.pairs[self._order[places]].astype(np.int64)
         pairs = pairs[_without_repeats(pairs)][: self._size]
+        swapped = (self._random.random(len(pairs)) < 0.5) & ~self._has_pivot(pairs)
+        pairs[swapped] = pairs[swapped, ::-1]
         batch = self._make(pairs[:, 0], pairs[:, 1])
         self._drawn += 1
         return batch
+
+    def _has_pivot(self, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        has: npt.NDArray[np.bool_] = self._corpus.language[pairs[:, 1]] == self._pivot
+        return has
 
     def _make(self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> PairBatch:
         taught = np.empty(0, dtype=np.int64)

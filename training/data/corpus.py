@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +40,10 @@ class CorpusPlan:
     rules: CleaningRules = field(default_factory=CleaningRules)
     broken: OnBroken = "refuse"
     seed: int = 0
+
+    def with_sources(self, sources: tuple[str, ...]) -> CorpusPlan:
+        """Return the same plan for other sources."""
+        return replace(self, sources=sources)
 
 
 @dataclass(frozen=True, slots=True)

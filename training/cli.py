@@ -1,0 +1,292 @@
+"""The training half of the `interlingua` command.
+
+Nothing heavy is imported until a command runs: the service mounts these commands and must start
+without torch.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from training.data.folder import DataFolder
+    from training.recipe import Scale
+
+_DATA = click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Data folder: parallel/<source>/..., eval/<set>/... (docs/data.md).",
+)
+
+
+def _need_torch() -> None:
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise click.ClickException(
+            "Training needs the extra `train`: pip install 'interlingua[cpu,train]'."
+        ) from None
+
+
+class _Train(click.Group):
+    """`interlingua train RECIPE`: every recipe is a command, found by its file's name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the recipes, and what is trained without one."""
+        import pkgutil
+
+        import training.recipes
+
+        names = [module.name for module in pkgutil.iter_modules(training.recipes.__path__)]
+        return [*sorted(name.replace("_", "-") for name in names), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a recipe; an unknown name is refused with the nearest one."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None:
+            return own
+        names = self.list_commands(ctx)
+        if cmd_name not in names:
+            import difflib
+
+            near = difflib.get_close_matches(cmd_name, names, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"No recipe {cmd_name!r}.{hint} There are: {', '.join(names)}.")
+        return _recipe_command(cmd_name)
+
+
+@click.group("train", cls=_Train, subcommand_metavar="RECIPE [OPTIONS]")
+def train() -> None:
+    """Train a model by a recipe, from raw files to a measured bundle.
+
+    A run that was broken off goes on where it was when the same command is given again.
+
+    \b
+    Example: interlingua train fast --scale small --data ./data
+    """
+
+
+def _recipe_command(name: str) -> click.Command:
+    @click.command(name, help=f"Train the recipe `{name}`.")
+    @click.option(
+        "--scale",
+        type=click.Choice(["smoke", "small", "paper"]),
+        default="small",
+        show_default=True,
+        help="smoke: seconds, on made-up sentences. small: minutes to hours. paper: its own sizes.",
+    )
+    @_DATA
+    @click.option(
+        "--out", type=click.Path(path_type=Path), help="Run directory. [default: runs/RECIPE-SCALE]"
+    )
+    @click.option(
+        "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Change a parameter."
+    )
+    @click.option("--fresh", is_flag=True, help="Begin anew where a run is there already.")
+    def command(
+        scale: str, data: Path | None, out: Path | None, assignments: tuple[str, ...], fresh: bool
+    ) -> None:
+        _need_torch()
+        from training.progress import Progress
+        from training.run import measure, open_run
+        from training.run import train as train_run
+
+        directory = out or Path("runs") / f"{name}-{scale}"
+        progress = Progress(sys.stderr)
+        run = open_run(
+            name,
+            cast("Scale", scale),
+            directory,
+            data=data,
+            assignments=assignments,
+            fresh=fresh,
+            progress=progress,
+        )
+        try:
+            bundle = train_run(run)
+        except KeyboardInterrupt:
+            raise click.ClickException(
+                f"Stopped; a checkpoint is in {directory}. The same command goes on from there."
+            ) from None
+        protocols = _measurable(run.work.folder, bundle.manifest.languages)
+        measure(
+            bundle,
+            protocols,
+            run.work.folder,
+            command=_evaluate_command(bundle.manifest.name, protocols),
+            progress=progress,
+        )
+        click.echo(str(bundle.directory))
+
+    return command
+
+
+@train.command("head")
+@click.option("--model", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    required=True,
+    help="TSV with a header; columns `text` and `label`.",
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Head directory.")
+@click.option("--name", default=None, help="Of the head. [default: the directory's name]")
+@click.option("--language", default="en", show_default=True, help="Of the texts.")
+@click.option(
+    "--dev",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="TSV to measure on, `<lang>.…`; may be given several times.",
+)
+@click.option("--licence", default="not stated", help="Of the labelled text.")
+@click.option("--attribution", default="text of your own", help="Whom the text is from.")
+def head(
+    model: Path,
+    data: Path,
+    out: Path,
+    name: str | None,
+    language: str,
+    dev: tuple[Path, ...],
+    licence: str,
+    attribution: str,
+) -> None:
+    """Fit a classifier on labelled text of one language; it then answers in all of them.
+
+    \b
+    Example: interlingua train head --model models/interlingua-fast --data en.train.tsv --out topics
+    """
+    _need_torch()
+    from training.devices import describe_machine
+    from training.heads import HeadData, train_head
+    from training.progress import Progress
+
+    labelled = HeadData(
+        path=data, language=language, dev=dev, licence=licence, attribution=attribution
+    )
+    train_head(
+        model,
+        labelled,
+        out,
+        name=name or out.name,
+        machine=describe_machine(),
+        progress=Progress(sys.stderr),
+    )
+    click.echo(str(out))
+
+
+@click.command("export")
+@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("directory", type=click.Path(path_type=Path))
+def export_command(run: Path, directory: Path) -> None:
+    """Write the trained model of RUN as a bundle into DIRECTORY, with a parity check."""
+    _need_torch()
+    from training.progress import Progress
+    from training.run import reopen_run, write
+
+    write(reopen_run(run, progress=Progress(sys.stderr)), directory)
+    click.echo(str(directory))
+
+
+@click.command("recipes")
+def recipes() -> None:
+    """List the recipes: languages, parameters and expected minutes on two cores."""
+    _need_torch()
+    from training.recipe import find_recipe, recipe_names
+    from training.tables import format_table
+
+    rows = []
+    for name in recipe_names():
+        recipe = find_recipe(name)
+        languages = getattr(recipe.scales["small"], "languages", ())
+        rows.append([name, str(len(languages)), f"{recipe.minutes:.0f}", recipe.summary])
+    click.echo(format_table(["recipe", "languages", "minutes (small)", "what it is"], rows))
+
+
+@click.command("evaluate")
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    required=True,
+    help="Bundle, or a run that has one.",
+)
+@click.option(
+    "--protocol",
+    "protocols",
+    multiple=True,
+    type=click.Choice(["tatoeba", "sts", "demo"]),
+    help="May be given several times. [default: all that there is data for]",
+)
+@_DATA
+@click.option("--languages", help="Comma-separated; the bundle's own by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of a table.")
+@click.option("--record", is_flag=True, help="Write the figures into the bundle's manifest.")
+def evaluate(
+    model: Path,
+    protocols: tuple[str, ...],
+    data: Path | None,
+    languages: str | None,
+    as_json: bool,
+    record: bool,
+) -> None:
+    """Measure an exported bundle, in the runtime that serves it.
+
+    \b
+    Example: interlingua evaluate --model models/interlingua-fast --protocol demo
+    """
+    _need_torch()
+    import dataclasses
+
+    from training.data.folder import open_folder
+    from training.evaluation.figures import figures_table
+    from training.export import open_bundle
+    from training.run import measure
+
+    bundle = open_bundle(model)
+    wanted = languages.split(",") if languages else list(bundle.manifest.languages)
+
+    def folder() -> DataFolder:
+        return open_folder(data)
+
+    chosen = protocols or _measurable(folder if data else None, wanted)
+    command = _evaluate_command(bundle.manifest.name, chosen) if record else None
+    figures = measure(bundle, chosen, folder, languages=wanted, command=command)
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(figure) for figure in figures], indent=2))
+    else:
+        click.echo(figures_table(figures))
+
+
+def _measurable(
+    folder: Callable[[], DataFolder] | None, languages: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the protocols that there is data for in any of `languages`."""
+    from service.shipped import DEMO_CORPUS
+
+    found = []
+    if folder is not None:
+        opened = folder()
+        patterns = {"tatoeba": ("tatoeba", "{}-en.tsv*"), "sts": ("stsb", "{}.dev.tsv*")}
+        for protocol, (name, pattern) in patterns.items():
+            if any(opened.evaluation_files(name, pattern.format(code)) for code in languages):
+                found.append(protocol)
+    if DEMO_CORPUS.exists():
+        found.append("demo")
+    return tuple(found)
+
+
+def _evaluate_command(name: str, protocols: Sequence[str]) -> str:
+    options = " ".join(f"--protocol {protocol}" for protocol in protocols)
+    data = " --data DATA" if set(protocols) - {"demo"} else ""
+    return f"interlingua evaluate --model {shlex.quote(name)} {options}{data}"
+
+
+commands: tuple[click.Command, ...] = (train, export_command, recipes, evaluate)
+"""What the main command mounts."""

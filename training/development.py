@@ -1,0 +1,86 @@
+"""Development: what is measured now and then while the loop runs, in torch, on text set aside.
+
+These figures steer a run. What is reported is measured on the exported bundle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from service.inference.session import Vectors
+from service.inference.slices import slice_by_length
+from service.text.tokenizer import Tokenizer, Tokens
+from training.data.batches import Sentences
+from training.evaluation.retrieval import search_error
+
+_BATCH_TOKENS = 8192
+_MAX_TOKENS = 512
+
+
+def ragged(batch: Sequence[Tokens], device: torch.device) -> Sentences:
+    """Return the ids of some texts as ragged sentences on `device`."""
+    ids = torch.tensor([token for tokens in batch for token in tokens], dtype=torch.int64)
+    lengths = torch.tensor([len(tokens) for tokens in batch], dtype=torch.int64)
+    return Sentences(ids.to(device), lengths.to(device))
+
+
+def encode(
+    encoder: nn.Module, tokens: Sequence[Tokens], device: torch.device, dimension: int
+) -> Vectors:
+    """Return unit vectors float32 [texts, D] of tokenised texts, in their order."""
+    vectors = torch.zeros(len(tokens), dimension)
+    with torch.inference_mode():
+        for group in slice_by_length(list(map(len, tokens)), budget=_BATCH_TOKENS):
+            found = encoder(ragged([tokens[i] for i in group], device))
+            vectors[group] = functional.normalize(found.float(), dim=1).cpu()
+    result: Vectors = vectors.numpy()
+    return result
+
+
+class HeldOutSearch:
+    """Similarity search error over all pairs of languages of rows that were set aside.
+
+    Schwenk & Douze 2017, algorithm 1; the figure that their schedules watch as well.
+
+    Args:
+        encoder: Sentences -> [B, D].
+        tokenizer: The one that serves.
+        held_out: Language -> sentences, row by row. Rows that lack a language are left out; so are
+            languages that lack more than half of the rows.
+        device: Where the encoder is.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        tokenizer: Tokenizer,
+        held_out: Mapping[str, Sequence[str]],
+        device: torch.device,
+    ) -> None:
+        self._encoder = encoder
+        self._device = device
+        columns = {
+            language: column
+            for language, column in held_out.items()
+            if 2 * sum(map(bool, column)) > len(column)
+        }
+        rows = [row for row in zip(*columns.values(), strict=True) if all(row)]
+        self._tokens = {
+            language: tokenizer.encode([row[i] for row in rows], max_tokens=_MAX_TOKENS).tokens
+            for i, language in enumerate(columns if rows else ())
+        }
+
+    def __call__(self) -> dict[str, float]:
+        """Return `search_error` in percent; nothing where fewer than two languages are there."""
+        if len(self._tokens) < 2:
+            return {}
+        width = int(self._encoder.dimension)  # type: ignore[arg-type]
+        vectors = {
+            language: encode(self._encoder, tokens, self._device, width)
+            for language, tokens in self._tokens.items()
+        }
+        return {"search_error": search_error(vectors)}

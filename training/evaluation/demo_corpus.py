@@ -1,0 +1,121 @@
+"""The demo corpus as a search task: is a document's nearest neighbour one of its translations?
+
+Every document is a query against all the others, in all languages at once; and, for the matrix,
+against those of one language. The corpus comes with the package, so this needs no data folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+
+import numpy as np
+
+from service.errors import InputError
+from service.inference.encoder import Encoder
+from service.inference.session import Vectors
+from service.shipped import DEMO_CORPUS
+from training.evaluation.figures import Figure
+from training.evaluation.retrieval import unit_vectors
+
+NAME = "demo"
+
+
+def evaluate(
+    encoder: Encoder, path: Path = DEMO_CORPUS, languages: Collection[str] | None = None
+) -> list[Figure]:
+    """Return P@1 among all documents, by the query's language, and the matrix of languages.
+
+    Args:
+        encoder: Of the exported bundle.
+        path: JSON Lines with `text`, `language` and `metadata.statement`, which is the same for
+            translations of one another.
+        languages: Of the documents that take part; those that the bundle was trained for where
+            None.
+
+    Raises:
+        InputError: No document is in any of the languages, or a line is no such document.
+    """
+    wanted = set(encoder.manifest.languages if languages is None else languages)
+    documents = [row for row in _read(path) if row[1] in wanted]
+    if not documents:
+        raise InputError(f"{path} has no document in {', '.join(sorted(wanted))}.")
+    language = np.array([row[1] for row in documents])
+    statement = np.array([row[2] for row in documents])
+    vectors = np.zeros((len(documents), encoder.dimension), dtype=np.float32)
+    for name in sorted(set(language)):
+        places = np.flatnonzero(language == name)
+        vectors[places] = unit_vectors(encoder, [documents[i][0] for i in places], name)
+    hits = _hits(vectors, vectors, statement, statement, own=True)
+    names = sorted(set(language))
+    return [
+        Figure(
+            protocol=NAME,
+            dataset=f"{path.name}, {len(documents):,} documents in {len(names)} languages",
+            metric="P@1 among all others, %",
+            value=100.0 * float(hits.mean()),
+            by_language={name: 100.0 * float(hits[language == name].mean()) for name in names},
+            matrix=_matrix(vectors, language, statement),
+        )
+    ]
+
+
+def _matrix(
+    vectors: Vectors, language: np.ndarray, statement: np.ndarray
+) -> dict[str, dict[str, float]]:
+    names = sorted(set(language))
+    rows = {name: np.flatnonzero(language == name) for name in names}
+    return {
+        query: {
+            target: 100.0
+            * float(
+                _hits(
+                    vectors[rows[query]],
+                    vectors[rows[target]],
+                    statement[rows[query]],
+                    statement[rows[target]],
+                    own=False,
+                ).mean()
+            )
+            for target in names
+            if target != query
+        }
+        for query in names
+    }
+
+
+def _hits(
+    queries: Vectors,
+    targets: Vectors,
+    asked: np.ndarray,
+    found: np.ndarray,
+    *,
+    own: bool,
+) -> np.ndarray:
+    """Return bool [queries], whether the nearest target has the query's statement.
+
+    Args:
+        queries: float32 [queries, D].
+        targets: float32 [targets, D].
+        asked: The statement of each query.
+        found: The statement of each target.
+        own: Whether row i of both is the same document, which must not find itself.
+    """
+    scores = queries @ targets.T
+    if own:
+        np.fill_diagonal(scores, -np.inf)
+    return np.asarray(found[scores.argmax(1)] == asked)
+
+
+def _read(path: Path) -> list[tuple[str, str, str]]:
+    documents = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            documents.append((row["text"], row["language"], row["metadata"]["statement"]))
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}:{number}: no document with text, language and metadata.statement."
+            ) from error
+    return documents

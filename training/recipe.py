@@ -1,0 +1,162 @@
+"""What a recipe is, how one is found by name, and how its parameters are changed.
+
+A recipe is one file in `training.recipes`: a frozen dataclass of parameters, its values at the
+three scales, and functions that put parts together. It is found by its module's name; there is no
+list.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import pkgutil
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from service.errors import InputError, NotFoundError
+from training.export import Model
+from training.loop import Phase
+from training.workspace import Workspace
+
+Scale = Literal["smoke", "small", "paper"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+P = TypeVar("P")
+"""A recipe's own dataclass of parameters."""
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(Generic[P]):
+    """A named part of a recipe that runs the loop once.
+
+    Most recipes have one. A later stage may build on the weights of an earlier one, which it gets
+    from the workspace by the earlier stage's name: hard negatives mined with a model that was
+    trained without them, shared layers upon a frozen translation model.
+    """
+
+    name: str
+    build: Callable[[P, Workspace], Phase[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe(Generic[P]):
+    """A system and how it is trained.
+
+    Attributes:
+        name: The module's name, as typed after `interlingua train`.
+        summary: One line for `interlingua recipes`.
+        scales: The parameters at each scale.
+        minutes: Expected on two cores at scale `small`, from raw files to bundle.
+        stages: Run in order.
+        model: What is exported after the last stage, from the workspace's trained weights.
+    """
+
+    name: str
+    summary: str
+    scales: Mapping[Scale, P]
+    minutes: float
+    stages: tuple[Stage[P], ...]
+    model: Callable[[P, Workspace], Model]
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Return the names of all recipes, without importing them."""
+    package = importlib.import_module("training.recipes")
+    return tuple(
+        sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__))
+    )
+
+
+def find_recipe(name: str) -> Recipe[Any]:
+    """Return the recipe of that name.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    names = recipe_names()
+    if name not in names:
+        raise NotFoundError(
+            "There is no recipe of that name.",
+            field="recipe",
+            given=name,
+            remedy=_suggest(name, names),
+        )
+    module = importlib.import_module(f"training.recipes.{name.replace('-', '_')}")
+    return cast(Recipe[Any], module.RECIPE)
+
+
+def change(parameters: P, assignments: Sequence[str]) -> P:
+    """Return `parameters` with each `key=value` of `assignments` applied.
+
+    Values are read by the type of the parameter: numbers, `true` and `false`, `none`, and lists
+    with commas.
+
+    Raises:
+        InputError: A key that the recipe does not have (the nearest one is named), a value of the
+            wrong kind, or a combination that the recipe refuses.
+    """
+    kinds = get_type_hints(type(parameters))
+    names = [field.name for field in dataclasses.fields(cast(Any, parameters))]
+    changed: dict[str, object] = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if key not in names:
+            raise InputError(
+                "The recipe has no such parameter.",
+                field="--set",
+                given=key,
+                remedy=_suggest(key, names),
+            )
+        if not equals:
+            raise InputError(f"A value is due: --set {key}=VALUE.", field="--set", given=assignment)
+        changed[key] = _read(key, value, kinds[key])
+    try:
+        return cast(P, dataclasses.replace(cast(Any, parameters), **changed))
+    except ValueError as error:
+        raise InputError(str(error), field="--set") from error
+
+
+def flatten(parameters: object) -> dict[str, Value]:
+    """Return the parameters as the manifest holds them: plain values by name."""
+    flat: dict[str, Value] = {}
+    for field in dataclasses.fields(cast(Any, parameters)):
+        value = getattr(parameters, field.name)
+        plain = value is None or isinstance(value, str | int | float | bool)
+        flat[field.name] = value if plain else " ".join(map(str, value))
+    return flat
+
+
+def _suggest(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    listed = ", ".join(names)
+    return (f"Did you mean {near[0]!r}? " if near else "") + f"There are: {listed}."
+
+
+def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annotation
+    """Return `text` as a value of the annotation `kind`."""
+    if get_origin(kind) in (Union, types.UnionType):
+        if text.lower() == "none" and type(None) in get_args(kind):
+            return None
+        kind = next(part for part in get_args(kind) if part is not type(None))
+    if get_origin(kind) is tuple:
+        item = get_args(kind)[0]
+        return tuple(_read(key, part, item) for part in text.split(",") if part)
+    if get_origin(kind) is Literal:
+        if text in get_args(kind):
+            return text
+        raise InputError(
+            f"{key} is one of {', '.join(map(str, get_args(kind)))}.", field=key, given=text
+        )
+    if kind is bool:
+        if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        raise InputError(f"{key} is true or false.", field=key, given=text)
+    try:
+        return kind(text)
+    except ValueError:
+        raise InputError(f"{key} takes {kind.__name__}.", field=key, given=text) from None

@@ -1,0 +1,1 @@
+"""Recipes, one a file: parameters at three scales, and the parts they put together."""

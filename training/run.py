@@ -1,0 +1,211 @@
+"""From a recipe's name to a measured bundle: stages, export, evaluation."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from service.bundle.manifest import Recipe as RecipeRecord
+from service.bundle.reader import Bundle
+from service.errors import InputError
+from service.inference.encoder import Encoder
+from training.data.folder import DataFolder, open_folder
+from training.data.templates import write_template_folder
+from training.devices import describe_machine, pick_device
+from training.evaluation.figures import Figure, figures_table
+from training.evaluation.protocols import PROTOCOLS
+from training.export import export, record_quality
+from training.loop import Loop
+from training.parallel import process_group, rank
+from training.progress import QUIET, Progress
+from training.recipe import SCALES, Recipe, Scale, change, find_recipe, flatten
+from training.workspace import Workspace, claim, read_run
+
+_SECONDS_FILE = "seconds.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A recipe at a scale with its parameters, and its directory."""
+
+    recipe: Recipe[Any]
+    scale: Scale
+    parameters: Any
+    work: Workspace
+
+    @property
+    def bundle(self) -> Path:
+        """Where the bundle is written unless another place is named."""
+        return self.work.directory / "bundle"
+
+    def record(self) -> RecipeRecord:
+        """Return how the model was made, for its manifest."""
+        return RecipeRecord(
+            name=self.recipe.name,
+            scale=self.scale,
+            parameters=flatten(self.parameters),
+            seconds=round(_read_seconds(self.work.directory), 1) or None,
+            machine=describe_machine(),
+        )
+
+
+def open_run(
+    name: str,
+    scale: Scale,
+    directory: Path,
+    *,
+    data: Path | None = None,
+    assignments: Sequence[str] = (),
+    fresh: bool = False,
+    progress: Progress = QUIET,
+) -> Run:
+    """Return the run of recipe `name` in `directory`, new or to be gone on with.
+
+    Args:
+        name: Of the recipe.
+        scale: Which of its sizes.
+        directory: Of the run.
+        data: The data folder; at scale `smoke` sentences made from templates stand in for it.
+        assignments: `key=value` changes to the parameters.
+        fresh: Delete the run that is there.
+        progress: Tells people.
+
+    Raises:
+        NotFoundError: No such recipe.
+        InputError: Parameters that cannot be, or no data where it is needed.
+        ConflictError: The directory holds another run.
+    """
+    recipe = find_recipe(name)
+    parameters = change(recipe.scales[scale], assignments)
+    if data is None and scale == "smoke":
+        opened = cache(lambda: _templates(directory))
+    else:
+        opened = cache(lambda: open_folder(data))
+        if not (directory / "cache" / "corpus").exists() or fresh:
+            opened()  # before anything is written, so that a wrong folder leaves nothing behind
+    described = {"recipe": name, "scale": scale, "parameters": flatten(parameters)}
+    claim(directory, described, fresh=fresh)
+    return Run(recipe, scale, parameters, Workspace(directory, opened, pick_device(), progress))
+
+
+def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress = QUIET) -> Run:
+    """Return the run that `directory` holds, with the parameters it was begun with.
+
+    Raises:
+        InputError: It holds none, or one of a recipe that has changed since.
+    """
+    described = read_run(directory)
+    name, scale = str(described.get("recipe")), described.get("scale")
+    flat = described.get("parameters")
+    recipe = find_recipe(name)
+    if scale not in SCALES or not isinstance(flat, dict):
+        raise InputError(f"{directory} holds a run that cannot be read.", field="RUN")
+    base = recipe.scales[scale]
+    written = flatten(base)
+    assignments = [
+        f"{key}={_written(value)}" for key, value in flat.items() if written.get(key) != value
+    ]
+    return open_run(name, scale, directory, data=data, assignments=assignments, progress=progress)
+
+
+def train(run: Run) -> Bundle:
+    """Train what is not trained yet, export it, and return the bundle."""
+    with process_group(), _counted(run.work.directory):
+        for stage in run.recipe.stages:
+            torch.manual_seed(getattr(run.parameters, "seed", 0))
+            phase = stage.build(run.parameters, run.work)
+            run.work.progress.title(f"{stage.name}: {phase.options.steps:,} steps")
+            outcome = Loop(
+                phase,
+                run.work.stage(stage.name),
+                device=run.work.device,
+                progress=run.work.progress,
+            ).run()
+            early = ", stopped early" if outcome.stopped_early else ""
+            run.work.progress.note(
+                f"{outcome.words:,} words in {outcome.seconds:,.0f} s, "
+                f"{outcome.words_per_second:,.0f} a second{early}"
+            )
+    return write(run, run.bundle)
+
+
+def write(run: Run, directory: Path) -> Bundle:
+    """Export the trained model of `run` to `directory`."""
+    run.work.progress.title(f"export: {directory}")
+    if rank() != 0:
+        raise InputError("Only the first process exports.")
+    quiet = replace(run.work, progress=QUIET)
+    bundle = export(run.recipe.model(run.parameters, quiet), directory, run.record())
+    size = sum(entry.bytes for entry in bundle.manifest.files.values())
+    run.work.progress.note(f"{size / 1e6:.2f} MB, torch and ONNX Runtime agree")
+    return bundle
+
+
+def measure(
+    bundle: Bundle,
+    protocols: Sequence[str],
+    folder: Callable[[], DataFolder],
+    *,
+    languages: Sequence[str] | None = None,
+    command: str | None,
+    progress: Progress = QUIET,
+) -> list[Figure]:
+    """Measure `bundle` by `protocols`.
+
+    Args:
+        bundle: An exported one.
+        protocols: Their names.
+        folder: Opens the data folder, for those that need it.
+        languages: Those to measure; the bundle's where None.
+        command: Written into the bundle's manifest with the figures; None leaves it as it is.
+        progress: Tells people.
+    """
+    encoder = Encoder(bundle)
+    figures: list[Figure] = []
+    for name in protocols:
+        progress.title(f"evaluate: {name}")
+        figures += PROTOCOLS[name](encoder, folder, languages)
+    if command is not None:
+        machine = describe_machine()
+        record_quality(
+            bundle, tuple(f.measurement(command=command, machine=machine) for f in figures)
+        )
+    progress.note(figures_table(figures))
+    return figures
+
+
+def _templates(directory: Path) -> DataFolder:
+    root = directory / "cache" / "templates"
+    if not root.exists():
+        write_template_folder(root)
+    return DataFolder(root)
+
+
+@contextmanager
+def _counted(directory: Path) -> Iterator[None]:
+    """Add the time of the block to the run's, whether it ends well or not."""
+    begun = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds = _read_seconds(directory) + time.perf_counter() - begun
+        (directory / _SECONDS_FILE).write_text(json.dumps(seconds), encoding="utf-8")
+
+
+def _read_seconds(directory: Path) -> float:
+    path = directory / _SECONDS_FILE
+    return float(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else 0.0
+
+
+def _written(value: object) -> str:
+    if isinstance(value, str):
+        return value.replace(" ", ",")
+    return "none" if value is None else str(value).lower()
