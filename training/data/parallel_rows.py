@@ -29,8 +29,14 @@ class ParallelRows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def of(self, languages: Iterable[str]) -> npt.NDArray[np.int64]:
-        """Return the columns of `languages`, int64 [rows, languages]; a name unknown is missing."""
+    def complete(self, languages: Iterable[str]) -> npt.NDArray[np.int64]:
+        """Return the rows that have all `languages`, int64 [rows, languages]."""
+        numbers = self._columns(languages)
+        found: npt.NDArray[np.int64] = numbers[(numbers != MISSING).all(1)]
+        return found
+
+    def _columns(self, languages: Iterable[str]) -> npt.NDArray[np.int64]:
+        """Return int64 [all rows, languages]; a language that has no column is missing."""
         columns = [
             self.numbers[:, self.languages.index(name)]
             if name in self.languages

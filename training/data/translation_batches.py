@@ -11,7 +11,7 @@ from torch import Tensor
 
 from service.errors import InputError
 from training.data.batches import Sentences, State
-from training.data.parallel_rows import MISSING, ParallelRows, without_long
+from training.data.parallel_rows import ParallelRows, without_long
 from training.data.tokens import TokenTable
 from training.data.translation import TranslationBatch
 from training.paths import Mixture, TrainingPath
@@ -32,6 +32,21 @@ class BatchLimits:
     sentences: int | None = None
     longest: int = 60
     window: int = 8192
+
+
+def translation_batch(
+    path: TrainingPath, rows: npt.NDArray[np.int64], tokens: TokenTable
+) -> TranslationBatch:
+    """Return the batch of `rows`, int64 [B, languages of the path], sentence numbers."""
+    sentences = {}
+    for language, numbers in zip(path.languages, rows.T, strict=True):
+        longest = int(tokens.lengths[numbers].max())
+        ids, lengths = tokens.gather(numbers, longest=longest)
+        sentences[language] = Sentences(torch.from_numpy(ids), torch.from_numpy(lengths))
+    return TranslationBatch(
+        {language: sentences[language] for language in path.sources},
+        {language: sentences[language] for language in path.targets},
+    )
 
 
 class TranslationBatches:
@@ -68,7 +83,7 @@ class TranslationBatches:
         self._drawn = 0
         kept = without_long(rows, tokens, longest=limits.longest)
         self._walks = [
-            _Walk(_complete(kept, path), tokens, limits, seed=(seed, number))
+            _Walk(_some(kept, path), tokens, limits, seed=(seed, number))
             for number, path in enumerate(mixture.paths)
         ]
 
@@ -82,20 +97,8 @@ class TranslationBatches:
         random = np.random.default_rng((self._seed, len(self._walks), self._drawn))
         number = int(random.choice(len(self._walks), p=self._mixture.shares))
         path, rows = self._mixture.paths[number], self._walks[number].next()
-        sentences = {
-            language: self._sentences(rows[:, place])
-            for place, language in enumerate(path.languages)
-        }
         self._drawn += 1
-        return TranslationBatch(
-            {language: sentences[language] for language in path.sources},
-            {language: sentences[language] for language in path.targets},
-        )
-
-    def _sentences(self, numbers: npt.NDArray[np.int64]) -> Sentences:
-        longest = int(self._tokens.lengths[numbers].max())
-        ids, lengths = self._tokens.gather(numbers, longest=longest)
-        return Sentences(torch.from_numpy(ids), torch.from_numpy(lengths))
+        return translation_batch(path, rows, self._tokens)
 
     def state_dict(self) -> State:
         """Return how many batches were drawn, in all and from the round of each path."""
@@ -112,10 +115,9 @@ class TranslationBatches:
             walk.go_to(number, place)
 
 
-def _complete(rows: ParallelRows, path: TrainingPath) -> npt.NDArray[np.int64]:
-    """Return the rows that have all languages of `path`, int64 [rows, languages of the path]."""
-    numbers = rows.of(path.languages)
-    complete: npt.NDArray[np.int64] = numbers[(numbers != MISSING).all(1)]
+def _some(rows: ParallelRows, path: TrainingPath) -> npt.NDArray[np.int64]:
+    """Return the rows of `path`; refuse where there are none."""
+    complete = rows.complete(path.languages)
     if not len(complete):
         raise InputError(
             f"No row of the training text has all of {', '.join(path.languages)}.",
