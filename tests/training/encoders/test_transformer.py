@@ -23,8 +23,9 @@ WIDTH, HEADS, INNER, VOCABULARY = 8, 2, 12, 20
 LENGTHS = (5, 1, 3)
 
 
-def _numpy(parameters: nn.Module, name: str) -> Array:
-    return parameters.get_parameter(name).detach().numpy().astype(np.float64)
+def _numpy(module: nn.Module, name: str) -> Array:
+    array: Array = module.get_parameter(name).detach().numpy().astype(np.float64)
+    return array
 
 
 def _linear(module: nn.Module, name: str, rows: Array) -> Array:

@@ -1,0 +1,101 @@
+"""The corpus table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.errors import InputError
+from training.data.corpus import Corpus, CorpusPlan, build_corpus, load_corpus, save_corpus
+from training.data.folder import DataFolder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    moses = tmp_path / "parallel/pairs"
+    moses.mkdir(parents=True)
+    (moses / "en-de.en").write_text("Good day.\nThe sea is wide.\ngood day\n")
+    (moses / "en-de.de").write_text("Guten Tag.\nDas Meer ist weit.\nguten Tag!\n")
+    nway = tmp_path / "parallel/rows"
+    nway.mkdir()
+    (nway / "en.txt").write_text("I sing.\nWe dance.\nThey held it.\n")
+    (nway / "de.txt").write_text("Ich singe.\n\nSie hielten es.\n")
+    (nway / "fr.txt").write_text("Je chante.\nNous dansons.\nIls l'ont tenu.\n")
+    (nway / "zh-hant.txt").write_text("我唱歌。\n我們跳舞。\n他們拿著它。\n")
+    tests = tmp_path / "eval/tatoeba"
+    tests.mkdir(parents=True)
+    (tests / "de-en.tsv").write_text("de\ten\nDas Meer ist weit!\tThe ocean is wide.\n")
+    return DataFolder(tmp_path)
+
+
+def _plan(**changes: object) -> CorpusPlan:
+    values: dict[str, object] = {
+        "sources": ("pairs", "rows"),
+        "languages": ("en", "de", "fr", "zh"),
+        "variants": {"zh-hant": "zh"},
+        "evaluation": ("tatoeba",),
+        "held_out_source": "rows",
+        "held_out_rows": (2, 3),
+        "partners": 0,
+    }
+    return CorpusPlan(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def _pairs(corpus: Corpus) -> set[tuple[str, str]]:
+    return {(corpus.texts[a], corpus.texts[b]) for a, b in corpus.pairs}
+
+
+def test_pairs_are_read_cleaned_and_counted(folder: DataFolder) -> None:
+    corpus = build_corpus(folder, _plan())
+    assert _pairs(corpus) == {
+        ("Guten Tag.", "Good day."),
+        ("Ich singe.", "I sing."),
+        ("Je chante.", "I sing."),
+        ("我唱歌。", "I sing."),
+        ("Nous dansons.", "We dance."),
+        ("我們跳舞。", "We dance."),
+    }
+    assert corpus.counts["pairs"] == {"kept": 1, "evaluation": 1, "duplicate": 1}
+    assert corpus.counts["rows"] == {"kept": 5}
+    assert corpus.pairs_by_source() == {"pairs": 1, "rows": 5}
+
+
+def test_sentences_are_distinct_and_know_their_language(folder: DataFolder) -> None:
+    corpus = build_corpus(folder, _plan())
+    assert len(set(corpus.texts)) == len(corpus.texts) == 9
+    chinese = [corpus.texts[i] for i in corpus.sentences_of("zh")]
+    assert chinese == ["我唱歌。", "我們跳舞。"]
+
+
+def test_rows_are_held_out(folder: DataFolder) -> None:
+    corpus = build_corpus(folder, _plan())
+    assert corpus.held_out["fr"] == ["Ils l'ont tenu."]
+    assert "Ils l'ont tenu." not in corpus.texts
+
+
+def test_partners_pair_other_languages(folder: DataFolder) -> None:
+    corpus = build_corpus(folder, _plan(partners=3))
+    pivot = corpus.languages.index("en")
+    assert (corpus.language[corpus.pairs] != pivot).all(axis=1).any()
+    repeated = build_corpus(folder, _plan(partners=3))
+    assert np.array_equal(corpus.pairs, repeated.pairs)
+
+
+def test_a_broken_line_is_refused_or_counted(folder: DataFolder) -> None:
+    (folder.root / "parallel/pairs/en-de.de").write_bytes(b"\xff\nDas Haus.\nDas Dach.\n")
+    with pytest.raises(InputError, match=r"en-de\.de:1"):
+        build_corpus(folder, _plan())
+    assert build_corpus(folder, _plan(broken="skip")).broken == 1
+
+
+def test_what_is_saved_is_what_is_loaded(folder: DataFolder, tmp_path: Path) -> None:
+    corpus = build_corpus(folder, _plan())
+    save_corpus(corpus, tmp_path / "kept")
+    loaded = load_corpus(tmp_path / "kept")
+    assert loaded.texts == corpus.texts
+    assert np.array_equal(loaded.pairs, corpus.pairs)
+    assert np.array_equal(loaded.language, corpus.language)
+    assert loaded.counts == corpus.counts
+    assert loaded.held_out == corpus.held_out
