@@ -37,22 +37,25 @@ class MultiHeadAttention(nn.Module):
     """Attention of some queries to some keys, which are the values too.
 
     Args:
-        width: D of queries, keys and results.
+        width: D of queries and results.
         heads: r; must divide `width`.
         dropout: Of the attention weights.
+        key_width: Of the keys; D where None.
 
     Raises:
         ValueError: `heads` does not divide `width`.
     """
 
-    def __init__(self, width: int, heads: int, *, dropout: float = 0.0) -> None:
+    def __init__(
+        self, width: int, heads: int, *, dropout: float = 0.0, key_width: int | None = None
+    ) -> None:
         super().__init__()
         if width % heads:
             raise ValueError(f"{heads} heads do not divide a width of {width}")
         self.heads = heads
         self.query = nn.Linear(width, width)
-        self.key = nn.Linear(width, width)
-        self.value = nn.Linear(width, width)
+        self.key = nn.Linear(key_width or width, width)
+        self.value = nn.Linear(key_width or width, width)
         self.result = nn.Linear(width, width)
         self.dropout = nn.Dropout(dropout)
         for part in (self.query, self.key, self.value):
@@ -67,7 +70,7 @@ class MultiHeadAttention(nn.Module):
 
         Args:
             queries: [B, Q, D].
-            keys: [B, S, D].
+            keys: [B, S, D], or [B, S, `key_width`].
             bias: Added to the scores [B, heads, Q, S]; broadcast. None hides nothing.
         """
         query, key, value = (
@@ -84,4 +87,5 @@ class MultiHeadAttention(nn.Module):
 
     def _split(self, rows: Tensor) -> Tensor:
         """Return [B, S, D] as [B, H, S, D / H]."""
-        return rows.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        head = rows.shape[2] // self.heads
+        return rows.reshape(rows.shape[0], rows.shape[1], self.heads, head).transpose(1, 2)

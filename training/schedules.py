@@ -30,6 +30,34 @@ class Schedule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class InverseSquareRoot:
+    """Up from 0 in a straight line, then down with one over the square root of the step.
+
+    Vaswani et al. 2017, eq. 3, with the peak at 1; `inverse_sqrt` in Li 2021 (4.3.1).
+
+    Args:
+        warm_up: Steps up to the peak; 4000 in Vaswani et al.
+    """
+
+    warm_up: int = 4000
+
+    def factor(self, step: int) -> float:
+        """Return the factor for `step`."""
+        done = (step + 1) / self.warm_up
+        return min(done, float(done**-0.5))
+
+    def observe(self, metrics: Mapping[str, float]) -> None:
+        """Nothing: the course is fixed."""
+
+    def state_dict(self) -> State:
+        """Return nothing: the course is fixed."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing: the course is fixed."""
+
+
+@dataclass(frozen=True, slots=True)
 class LinearDecay:
     """Up from 0 over the first part of the steps, then down to 0 in a straight line.
 

@@ -26,6 +26,18 @@ class LastState(nn.Module):
         return _or_zeros(states.vectors.gather(1, index)[:, 0], states.mask)
 
 
+class FirstState(nn.Module):
+    """The state of a token put before every sentence, of encoders that have one.
+
+    Li 2021, section 4.2.1: "we use the first encoder output as sentence embedding". It stands for
+    a sentence without tokens too, so there are no zeros.
+    """
+
+    def forward(self, states: States) -> Tensor:
+        """Return [B, D]."""
+        return states.vectors[:, 0]
+
+
 class MaxPooling(nn.Module):
     """The greatest value of each dimension, over the tokens (Schwenk & Douze 2017, section 4.1)."""
 

@@ -56,7 +56,8 @@ class Terms:
     """What is made small: name -> the objective and its weight. Those of weight 0 are left out.
 
     Attributes:
-        translation: Over what the decoders say; its weight is 1.
+        translation: Over what the decoders say.
+        translation_weight: Its weight; its term is never left out.
         closeness: Over the vectors of each two sources of a batch.
         weights: Over the encoders' weights.
     """
@@ -64,6 +65,7 @@ class Terms:
     translation: TranslationObjective
     closeness: Mapping[str, tuple[Closeness, float]] = field(default_factory=dict)
     weights: Mapping[str, tuple[WeightTerm, float]] = field(default_factory=dict)
+    translation_weight: float = 1.0
 
 
 class TranslationSystem(nn.Module):
@@ -115,7 +117,7 @@ class TranslationSystem(nn.Module):
             "translation": torch.stack(
                 [
                     objective.total(self.decode(encoded, mine, language))
-                    * (world() / objective.units(target))
+                    * (self._terms.translation_weight * world() / objective.units(target))
                     for language, target in batch.targets.items()
                 ]
             ).sum()

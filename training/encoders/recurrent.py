@@ -1,4 +1,4 @@
-"""LSTM encoders: stacks of layers, each read from left to right or both ways.
+"""Recurrent encoders: stacks of layers, each read from left to right or both ways.
 
 Schwenk & Douze 2017, section 4.1: stacked LSTMs (3 x 512, 3 x 1024) and BLSTMs (1 to 3 x 256 or
 512). Yu, Li & Oguz 2018, section 2: a BLSTM of 512 with an LSTM of 1024 above it.
@@ -28,12 +28,12 @@ class RecurrentEncoder(nn.Module):
 
     Args:
         embedding: [V, E], the token vectors.
-        layers: One-layer LSTMs with the batch first, from the bottom up; see `lstm_layers`.
+        layers: One-layer LSTMs or GRUs with the batch first, from the bottom up; see `lstm_layers`.
         dropout: Its probability.
     """
 
     def __init__(
-        self, embedding: nn.Embedding, layers: Sequence[nn.LSTM], *, dropout: float = 0.0
+        self, embedding: nn.Embedding, layers: Sequence[nn.RNNBase], *, dropout: float = 0.0
     ) -> None:
         super().__init__()
         self.embedding = embedding

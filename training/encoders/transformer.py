@@ -112,10 +112,11 @@ class TransformerLayer(nn.Module):
         if self.norm_first:
             asked = self.attention_norm(queries)
             seen = asked if keys is queries else self.attention_norm(keys)
-            rows = queries + self.dropout(self.attention(asked, seen, bias))
-            return rows + self.dropout(self.feed_forward(self.feed_forward_norm(rows)))
+            rows: Tensor = queries + self.dropout(self.attention(asked, seen, bias))
+            after: Tensor = rows + self.dropout(self.feed_forward(self.feed_forward_norm(rows)))
+            return after
         rows = self.attention_norm(queries + self.dropout(self.attention(queries, keys, bias)))
-        after: Tensor = self.feed_forward_norm(rows + self.dropout(self.feed_forward(rows)))
+        after = self.feed_forward_norm(rows + self.dropout(self.feed_forward(rows)))
         return after
 
 

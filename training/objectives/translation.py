@@ -36,17 +36,24 @@ class TranslationLoss:
     Args:
         mean: `sentence`: over a sentence's tokens, then over sentences, as Yu, Li & Oguz 2018
             (section 2.2, L_NMT with its 1 / n_t) have it. `token`: over all tokens of the batch,
-            whose exponential is the perplexity.
+            whose exponential is the perplexity. `sum`: a sentence's tokens are added up, and the
+            mean is over sentences alone (the cross-entropy of a sentence in Li 2021, eq. 4.21).
+        smoothing: Part of the target that is spread evenly over the vocabulary (Szegedy et al.
+            2016, section 7); 0.1 in Vaswani et al. 2017 (5.4) and Li 2021 (4.3.1).
     """
 
-    mean: Literal["sentence", "token"] = "token"
+    mean: Literal["sentence", "token", "sum"] = "token"
+    smoothing: float = 0.0
 
     def total(self, predictions: Predictions) -> Tensor:
         """Return the sum over sentences of their means, or the sum over tokens."""
         surprise = functional.cross_entropy(
-            predictions.logits.float(), predictions.answers, reduction="none"
+            predictions.logits.float(),
+            predictions.answers,
+            reduction="none",
+            label_smoothing=self.smoothing,
         )  # [M]
-        if self.mean == "token":
+        if self.mean != "sentence":
             return surprise.sum()
         lengths = torch.bincount(predictions.sentence, minlength=predictions.sentences)
         return (surprise / lengths[predictions.sentence]).sum()
