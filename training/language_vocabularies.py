@@ -10,6 +10,7 @@ import numpy as np
 
 from service.text.tokenizer import SentencePieceTokenizer, Tokenizer
 from training.data.corpus import Corpus
+from training.data.parallel_rows import ParallelRows, table_rows
 from training.data.tokens import TokenTable, tokenize
 from training.vocabulary import VocabularyPlan, train_vocabulary
 from training.workspace import Workspace
@@ -72,6 +73,23 @@ def tokenize_by_language(
     lengths = np.array(list(map(len, ids)), dtype=np.int64)
     flat = np.fromiter((token for tokens in ids for token in tokens), dtype=np.int32)
     return TokenTable(flat, np.concatenate([[0], np.cumsum(lengths)]))
+
+
+def tokenize_columns(
+    columns: Mapping[str, Sequence[str]], tokenizers: Mapping[str, Tokenizer], *, longest: int
+) -> tuple[ParallelRows, TokenTable]:
+    """Return n-way sentences, such as those held out, as rows and the ids of their sentences.
+
+    Args:
+        columns: Language -> sentences, row by row; empty where missing. Languages without a
+            tokenizer are left out.
+        tokenizers: Language -> tokenizer.
+        longest: Tokens at which a sentence is cut.
+    """
+    known = {name: column for name, column in columns.items() if name in tokenizers}
+    texts, rows = table_rows(known)
+    languages = (name for name, column in known.items() for sentence in column if sentence.strip())
+    return rows, tokenize_by_language(texts, languages, tokenizers, longest=longest)
 
 
 def _write(path: Path, content: bytes) -> None:

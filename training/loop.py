@@ -65,6 +65,8 @@ class Phase(Generic[B_co]):
         schedule: The factor by step.
         develop: Measures on development data; None where there is none.
         options: How long.
+        uses_all: Whether every batch uses every parameter. Where each language has parts of its own
+            it does not, and several processes have to be told.
     """
 
     system: nn.Module
@@ -73,6 +75,7 @@ class Phase(Generic[B_co]):
     schedule: Schedule
     options: LoopOptions
     develop: Callable[[], Mapping[str, float]] | None = None
+    uses_all: bool = True
 
 
 @dataclass(slots=True)
@@ -191,7 +194,9 @@ class Loop(Generic[B_co]):
     def _trained(self) -> nn.Module:
         if world() == 1:
             return self._phase.system
-        return DistributedDataParallel(self._phase.system)
+        return DistributedDataParallel(
+            self._phase.system, find_unused_parameters=not self._phase.uses_all
+        )
 
     def _step(self, trained: nn.Module, sums: _Sums) -> int:
         factor = self._phase.schedule.factor(self._at.step)

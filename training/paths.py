@@ -73,9 +73,14 @@ class Mixture:
         return tuple(coefficient / total for coefficient in self.coefficients)
 
     @property
-    def languages(self) -> tuple[str, ...]:
-        """Every language of any path, each once."""
-        return tuple(dict.fromkeys(name for path in self.paths for name in path.languages))
+    def sources(self) -> tuple[str, ...]:
+        """Every language that is encoded, each once: those that need an encoder."""
+        return tuple(dict.fromkeys(name for path in self.paths for name in path.sources))
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every language that is decoded, each once: those that need a decoder."""
+        return tuple(dict.fromkeys(name for path in self.paths for name in path.targets))
 
     def encoder_exposure(self) -> dict[str, float]:
         """Return how many times each encoder sees the corpus in an epoch."""

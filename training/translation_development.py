@@ -53,9 +53,6 @@ class TranslationDevelopment:
         self._mixture = mixture
         self._device = device
         self._rows = without_long(rows, tokens, longest=longest)
-        self._encoded = tuple(
-            dict.fromkeys(name for path in mixture.paths for name in path.sources)
-        )
 
     def __call__(self) -> dict[str, float]:
         """Return `perplexity` and, in percent, `search_error`; each only where there are rows."""
@@ -64,8 +61,8 @@ class TranslationDevelopment:
 
     def _search_error(self) -> dict[str, float]:
         """Algorithm 1 over all pairs of languages that have an encoder."""
-        rows = self._rows.complete(self._encoded)
-        if len(self._encoded) < 2 or len(rows) < 2:
+        rows = self._rows.complete(self._mixture.sources)
+        if len(self._mixture.sources) < 2 or len(rows) < 2:
             return {}
         columns = {
             language: torch.cat(
@@ -79,7 +76,7 @@ class TranslationDevelopment:
             )
             .cpu()
             .numpy()
-            for place, language in enumerate(self._encoded)
+            for place, language in enumerate(self._mixture.sources)
         }
         return {"search_error": search_error(columns)}
 

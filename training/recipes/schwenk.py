@@ -1,0 +1,284 @@
+"""Schwenk & Douze 2017: an encoder and a decoder a language, joined by translating.
+
+Stacked LSTMs with the last state, or BLSTMs with max-pooling (section 4.1, tables 1 and 2), trained
+along 1:1, M:1, 1:N or M:N paths; the mixtures of table 3 by their ID. `efsra-z` is 1:1 with zh as
+the one target, `efsraz-all` is 1:N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import torch
+
+from service.text.tokenizer import SentencePieceTokenizer
+from training import paths
+from training.data.corpus import Corpus, CorpusPlan
+from training.data.lines import OnBroken
+from training.data.parallel_rows import joined_rows
+from training.data.translation import TranslationBatch
+from training.data.translation_batches import BatchLimits, TranslationBatches
+from training.decoders.lstm import LstmDecoder
+from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_layers, token_vectors
+from training.encoders.states import SentenceEncoder
+from training.export import Model, Tower
+from training.graphs.recurrent import recurrent_graph
+from training.language_vocabularies import (
+    prepare_language_tokens,
+    prepare_language_vocabularies,
+    tokenize_columns,
+)
+from training.loop import LoopOptions, Phase
+from training.objectives.translation import TranslationLoss
+from training.plateau import Plateau
+from training.preparation import prepare_corpus, provenance
+from training.recipe import Recipe, Scale, Stage
+from training.sentence_vectors import LastState, MaxPooling
+from training.translation import ByLanguage, Terms, TranslationSystem
+from training.translation_development import TranslationDevelopment
+from training.vocabulary import VocabularyPlan
+from training.workspace import Workspace
+
+STAGE = "train"
+DATA = (
+    "tatoeba",
+    "tatoeba_anki",
+    "bible_nt",
+    "tico19",
+    "python_docs",
+    "gnome_help",
+    "tldr",
+    "ntrex",
+)
+    "tatoeba",
+    "tatoeba_anki",
+    "bible_nt",
+    "tico19",
+    "python_docs",
+    "gnome_help",
+    "tldr",
+    "ntrex",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """What may be changed with `--set`."""
+
+    languages: tuple[str, ...] = ("en", "de", "fr", "es")  # UN corpus: en fr es ru ar zh
+    sources: tuple[str, ...] = DATA
+    broken: OnBroken = "refuse"
+    research: bool = False
+    held_out_source: str = "ntrex"
+    held_out_first: int = 700
+    pieces: int = 8000  # BPE pieces a language; 20,000 (section 4)
+    strategy: Literal["1:1", "M:1", "1:N", "M:N"] = "1:N"
+    targets: tuple[str, ...] = ("en", "es")  # 1:1: each into each of these; M:1: the first
+    mixture: str = "12a"  # M:1: the ID in table 3
+    together: int = 2  # M:N: sources at a time
+    encoder: Literal["lstm", "blstm"] = "blstm"  # last state, or max-pooling
+    layers: int = 1
+    width: int = 512
+    embedding: int = 384  # section 4.1
+    decoder_layers: int = 1
+    decoder_width: int = 512
+    every_step: bool = True  # whether the decoder gets the sentence vector at every step
+    dropout: float = 0.2
+    clip: float = 2.0
+    rate: float = 0.002  # Adam's; 0.01 of an optimiser that is not named
+    batch: int = 96
+    longest: int = 60  # tokens; 50 words, and BPE adds a fifth (section 4)
+    steps: int
+    develop_every: int = 500
+    log_every: int = 50
+    max_tokens: int = 256  # of a text that is served
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        wanted = set(self.targets) if self.strategy == "1:1" else set(self.targets[:1])
+        if self.strategy in ("1:1", "M:1") and not wanted <= set(self.languages):
+            raise ValueError(f"targets are among the languages, {', '.join(self.languages)}")
+        if self.strategy == "M:N" and not 1 <= self.together < len(self.languages):
+            raise ValueError("together is at least 1 and leaves a language to be written")
+
+
+SCALES: Mapping[Scale, Parameters] = MappingProxyType(
+    {
+        "smoke": Parameters(
+            languages=("en", "de", "fr", "ja"),
+            sources=("template_sentences",),
+            held_out_source="template_sentences",
+            held_out_first=224,
+            pieces=120,
+            width=32,
+            embedding=24,
+            decoder_width=32,
+            batch=32,
+            rate=0.01,
+            steps=60,
+            develop_every=30,
+            log_every=10,
+        ),
+        "small": Parameters(width=256, embedding=256, steps=6000),
+        # 8.3 million 6-way rows of the UN corpus, up to five epochs of batches of 96 (section 4.1).
+        "paper": Parameters(
+            languages=("en", "fr", "es", "ru", "ar", "zh"),
+            sources=("un",),
+            held_out_source="un",
+            held_out_first=8_300_000,
+            pieces=20_000,
+            rate=0.01,
+            steps=430_000,
+            develop_every=20_000,
+        ),
+    }
+)
+
+
+def mixture_of(p: Parameters) -> paths.Mixture:
+    """Return the training paths."""
+    if p.strategy == "1:1":
+        return paths.even(paths.each_to_pivots(p.languages, p.targets))
+    if p.strategy == "M:1":
+        sources = [language for language in p.languages if language != p.targets[0]]
+        return paths.table_3(p.mixture, sources, p.targets[0])
+    together = 1 if p.strategy == "1:N" else p.together
+    return paths.even(paths.many_to_many(p.languages, together=together))
+
+
+def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:
+    """Put the parts together; `pieces` is the size of each language's vocabulary."""
+    mixture = mixture_of(p)
+    dimension = p.width * (2 if p.encoder == "blstm" else 1)
+
+    def encoder(language: str) -> SentenceEncoder:
+        stack = blstm_layers if p.encoder == "blstm" else lstm_layers
+        tokens = RecurrentEncoder(
+            token_vectors(pieces[language], p.embedding),
+            stack(p.embedding, p.width, p.layers),
+            dropout=p.dropout,
+        )
+        return SentenceEncoder(tokens, MaxPooling() if p.encoder == "blstm" else LastState())
+
+    def decoder(language: str) -> LstmDecoder:
+        return LstmDecoder(
+            token_vectors(pieces[language], p.embedding),
+            lstm_layers(
+                p.embedding + (dimension if p.every_step else 0), p.decoder_width, p.decoder_layers
+            ),
+            languages=(language,),
+            vector=dimension,
+            every_step=p.every_step,
+            dropout=p.dropout,
+        )
+
+    return TranslationSystem(
+        ByLanguage({language: encoder(language) for language in mixture.sources}),
+        ByLanguage({language: decoder(language) for language in mixture.targets}),
+        Terms(translation=TranslationLoss("token")),
+    )
+
+
+def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
+    """Put system, batches and schedule together."""
+    corpus, vocabularies = _corpus(p, work), _vocabularies(p, work)
+    tokenizers = {name: SentencePieceTokenizer(model) for name, model in vocabularies.items()}
+    system = build_system(p, {name: t.vocabulary_size for name, t in tokenizers.items()})
+    system.to(work.device)
+    # One token more than may be, so that what is too long is known and left out rather than cut.
+    tokens = prepare_language_tokens(work, corpus, vocabularies, longest=p.longest + 1)
+    held_out, held_out_tokens = tokenize_columns(corpus.held_out, tokenizers, longest=p.longest + 1)
+    limits = BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest)
+    mixture = mixture_of(p)
+    return Phase(
+        system=system,
+        batches=TranslationBatches(
+            joined_rows(corpus, "en"), tokens, mixture, limits=limits, seed=p.seed
+        ),
+        # Departure: Adam (Kingma & Ba 2015); the paper names no optimiser.
+        optimisers=(torch.optim.Adam(system.parameters(), lr=p.rate),),
+        schedule=Plateau(("perplexity", "search_error")),
+        develop=TranslationDevelopment(
+            system, held_out, held_out_tokens, mixture, longest=p.longest, device=work.device
+        ),
+        options=LoopOptions(
+            steps=p.steps,
+            clip=p.clip,
+            develop_every=p.develop_every,
+            log_every=p.log_every,
+            watch="search_error",
+            better="lower",
+        ),
+        uses_all=False,
+    )
+
+
+def model(p: Parameters, work: Workspace) -> Model:
+    """Return what is exported: the encoders; the decoders have done their work."""
+    corpus, vocabularies = _corpus(p, work), _vocabularies(p, work)
+    pieces = {
+        name: SentencePieceTokenizer(model).vocabulary_size for name, model in vocabularies.items()
+    }
+    system = build_system(p, pieces).eval()
+    system.load_state_dict(work.trained(STAGE))
+    dimension = p.width * (2 if p.encoder == "blstm" else 1)
+    languages = mixture_of(p).sources
+    return Model(
+        towers={
+            language: Tower(
+                graph=recurrent_graph(system.encoder(language), dimension=dimension),
+                reference=system.encoder(language).rectangle,
+                tokenizer=vocabularies[language],
+                tokenizer_kind="sentencepiece",
+                vocabulary=pieces[language],
+            )
+            for language in languages
+        },
+        name=f"schwenk-{p.encoder}",
+        family="lstm",
+        description=(
+            f"An encoder a language ({p.encoder.upper()}, {p.layers} x {p.width}), trained by "
+            f"translating {p.strategy} (Schwenk & Douze 2017)."
+        ),
+        space=f"schwenk-{p.encoder}",
+        dimension=dimension,
+        languages=languages,
+        max_tokens=p.max_tokens,
+        pooling="max" if p.encoder == "blstm" else "last",
+        precision="fp32",
+        limits=("The language of a text has to be known: each has an encoder of its own.",),
+        licence="Research use only" if p.research else "Apache-2.0",
+        data=provenance(corpus),
+    )
+
+
+def _corpus(p: Parameters, work: Workspace) -> Corpus:
+    plan = CorpusPlan(
+        sources=p.sources,
+        languages=p.languages,
+        partners=0,  # n-way rows are joined again through English
+        held_out_source=p.held_out_source,
+        held_out_rows=(p.held_out_first, 10_000_000),
+        evaluation=("tatoeba",),
+        broken=p.broken,
+        seed=p.seed,
+    )
+    return prepare_corpus(work, plan, research=p.research)
+
+
+def _vocabularies(p: Parameters, work: Workspace) -> dict[str, bytes]:
+    plan = VocabularyPlan(pieces=p.pieces, kind="bpe", seed=p.seed)
+    return prepare_language_vocabularies(work, _corpus(p, work), plan)
+
+
+RECIPE = Recipe(
+    name="schwenk",
+    summary="an LSTM encoder and decoder a language, translating 1:1, M:1, 1:N or M:N",
+    scales=SCALES,
+    minutes=120,
+    stages=(Stage(name=STAGE, build=build),),
+    model=model,
+)
