@@ -53,15 +53,6 @@ DATA = (
     "tldr",
     "ntrex",
 )
-    "tatoeba",
-    "tatoeba_anki",
-    "bible_nt",
-    "tico19",
-    "python_docs",
-    "gnome_help",
-    "tldr",
-    "ntrex",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
