@@ -149,7 +149,8 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
         if create:
             # Two vectors of 384 numbers leave a quarter of a 4 KiB page empty; five fit in 8 KiB.
             connection.execute("PRAGMA page_size = 8192")
-        connection.execute("PRAGMA journal_mode = WAL")
+            # Kept in the file; asking for it at each opening would write into one that is empty.
+            connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
     except BaseException:

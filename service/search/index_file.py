@@ -13,6 +13,7 @@ import hashlib
 import os
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -57,7 +58,8 @@ def write_index_file(path: Path, header: IndexHeader, keys: Keys, index: Any) ->
             file.write(digest.digest())
         staging.replace(path)
     except (OSError, RuntimeError) as error:  # FAISS raises RuntimeError for a failed write
-        staging.unlink(missing_ok=True)
+        with suppress(OSError):
+            staging.unlink(missing_ok=True)
         raise StorageError(f"The index {path} cannot be written: {error}.") from error
 
 

@@ -116,6 +116,11 @@ class Store:
     def _read_header(self) -> Header:
         with self._database.reading() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                raise StorageError(
+                    f"{self.path} holds no corpus: it is empty, or another program's database.",
+                    remedy="Restore the corpus from a copy, or drop it.",
+                )
             if version != SCHEMA_VERSION:
                 raise StorageError(
                     f"{self.path} has schema version {version}; this service reads "
