@@ -140,7 +140,7 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             log_every=10,
             develop_every=40,
         ),
-        "small": Parameters(steps=5500),
+        "small": Parameters(steps=4500),
         # Hermann & Blunsom train on 500,000 Europarl pairs a language; this is the same system on
         # whatever the folder holds, three times as long, for a machine with more cores.
         "paper": Parameters(steps=16_500, teacher_sentences=1_000_000),
