@@ -16,8 +16,8 @@ from service.bundle.manifest import TokenizerEntry
 from service.errors import BundleError
 from service.text.clean import clean
 
-Tokens = list[int]
-"""The ids of one text."""
+Tokens = list[int] | npt.NDArray[np.int32]
+"""The ids of one text, one a token; or int32 [tokens, features] where a token has several."""
 
 Side = Literal["right", "left"]
 """The end of a text that is cut off when it is too long."""
@@ -178,6 +178,9 @@ def load_tokenizer(entry: TokenizerEntry, path: Path) -> Tokenizer:
             return SentencePieceTokenizer(path.read_bytes())
         if entry.kind == "huggingface":
             return HuggingFaceTokenizer(path.read_text(encoding="utf-8"))
+        # Here, since the vocabulary's tokenizers build on this module.
+        from service.text.vocabulary import read_vocabulary
+
+        return read_vocabulary(path.read_bytes())
     except Exception as error:  # both libraries raise bare Exception or RuntimeError
         raise BundleError(f"{path} is no {entry.kind} tokenizer: {error}.") from error
-    raise BundleError(f"tokenizers of kind {entry.kind!r} are not served yet", field="kind")
