@@ -6,8 +6,6 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
 from typing import Annotated, ParamSpec, TypeVar
 
 import anyio.to_thread
@@ -58,7 +56,7 @@ class Work:
         Args:
             encoder: The model.
             texts: At most `max_inputs`.
-            options: How; the deadline is set here.
+            options: How; the bundle's defaults where None.
             field: Where the texts stood, for errors.
 
         Raises:
@@ -68,7 +66,9 @@ class Work:
             InterlinguaError: What `Engine.embed` raises.
         """
         check_count(texts, self.max_inputs, field=field)
-        return await self._embed(encoder, texts, options or EmbedOptions(), watch=True)
+        spent = time.perf_counter() - self._context.started
+        async with cancelled_on_disconnect(self._request):
+            return await self._embed(encoder, texts, options, self.timeout_seconds - spent)
 
     async def embed_part(self, encoder: Encoder, texts: Sequence[str]) -> Embedded:
         """Return the vectors of one batch of a streamed body; each batch has the whole timeout.
@@ -76,17 +76,14 @@ class Work:
         The connection is not watched: what comes from it next is the rest of the body, and its
         reader learns of a client that is gone.
         """
-        return await self._embed(encoder, texts, EmbedOptions(), watch=False)
+        return await self._embed(encoder, texts, None, self.timeout_seconds)
 
     async def _embed(
-        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions, *, watch: bool
+        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions | None, seconds: float
     ) -> Embedded:
-        began = time.monotonic() if not watch else self._began()
-        options = replace(options, deadline=began + self.timeout_seconds)
-        remaining = max(0.0, began + self.timeout_seconds - time.monotonic())
-        gone = cancelled_on_disconnect(self._request) if watch else nullcontext()
         try:
-            async with gone, asyncio.timeout(remaining):
+            # What is cancelled here is dropped from the queue before it is computed.
+            async with asyncio.timeout(seconds):
                 embedded = await self.resources.engine.embed(encoder, texts, options)
         except TimeoutError:
             raise DeadlineError(
@@ -110,9 +107,6 @@ class Work:
         """Report one search call."""
         self._context.search_seconds = seconds
         self.metrics.search_seconds.labels(corpus).observe(seconds)
-
-    def _began(self) -> float:
-        return time.monotonic() - (time.perf_counter() - self._context.started)
 
 
 async def _work(
