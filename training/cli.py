@@ -95,36 +95,34 @@ def _recipe_command(name: str) -> click.Command:
         scale: str, data: Path | None, out: Path | None, assignments: tuple[str, ...], fresh: bool
     ) -> None:
         _need_torch()
+        from training.parallel import process_group, rank
         from training.progress import Progress
         from training.run import measure, open_run
         from training.run import train as train_run
 
         directory = out or Path("runs") / f"{name}-{scale}"
-        progress = Progress(sys.stderr)
-        run = open_run(
-            name,
-            cast("Scale", scale),
-            directory,
-            data=data,
-            assignments=assignments,
-            fresh=fresh,
-            progress=progress,
-        )
-        try:
-            bundle = train_run(run)
-        except KeyboardInterrupt:
-            raise click.ClickException(
-                f"Stopped; a checkpoint is in {directory}. The same command goes on from there."
-            ) from None
-        protocols = _measurable(run.work.folder, bundle.manifest.languages)
-        measure(
-            bundle,
-            protocols,
-            run.work.folder,
-            command=_evaluate_command(bundle.manifest.name, protocols),
-            progress=progress,
-        )
-        click.echo(str(bundle.directory))
+        with process_group():
+            progress = Progress(sys.stderr if rank() == 0 else None)
+            run = open_run(
+                name,
+                cast("Scale", scale),
+                directory,
+                data=data,
+                assignments=assignments,
+                fresh=fresh,
+                progress=progress,
+            )
+            try:
+                bundle = train_run(run)
+            except KeyboardInterrupt:
+                raise click.ClickException(
+                    f"Stopped; {directory} holds a checkpoint. The same command goes on from there."
+                ) from None
+            if bundle is not None:
+                protocols = _measurable(run.work.folder, bundle.manifest.languages)
+                command = _evaluate_command(bundle.manifest.name, protocols)
+                measure(bundle, protocols, run.work.folder, command=command, progress=progress)
+                click.echo(str(bundle.directory))
 
     return command
 

@@ -10,15 +10,17 @@
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, current_thread, main_thread
 from typing import Generic, Literal, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 
 from training.checkpoints import (
@@ -32,7 +34,7 @@ from training.checkpoints import (
 )
 from training.data.batches import B_co, BatchSource, State
 from training.metrics import MetricsLog
-from training.parallel import rank, world
+from training.parallel import average_gradients, rank
 from training.progress import QUIET, Progress
 from training.schedules import Schedule
 from training.system import Losses
@@ -65,8 +67,6 @@ class Phase(Generic[B_co]):
         schedule: The factor by step.
         develop: Measures on development data; None where there is none.
         options: How long.
-        uses_all: Whether every batch uses every parameter. Where each language has parts of its own
-            it does not, and several processes have to be told.
     """
 
     system: nn.Module
@@ -75,7 +75,6 @@ class Phase(Generic[B_co]):
     schedule: Schedule
     options: LoopOptions
     develop: Callable[[], Mapping[str, float]] | None = None
-    uses_all: bool = True
 
 
 @dataclass(slots=True)
@@ -154,7 +153,8 @@ class Loop(Generic[B_co]):
     def run(self) -> Outcome:
         """Train to the end, from the last checkpoint where there is one.
 
-        On Ctrl-C a checkpoint is written before KeyboardInterrupt goes on.
+        Ctrl-C lets the step end and writes a checkpoint before KeyboardInterrupt is raised. An
+        error writes none: half a step is no place to go on from.
         """
         content = load_checkpoint(self._directory / LAST_FILE)
         if content is not None:
@@ -162,22 +162,24 @@ class Loop(Generic[B_co]):
             self._progress.note(f"going on after step {self._at.step:,}")
         log = MetricsLog(self._directory, step=self._at.step) if rank() == 0 else None
         try:
-            self._steps(log)
+            with _interrupts() as interrupted:
+                self._steps(log, interrupted)
         finally:
             if log is not None:
                 log.close()
-            self._save()
+        self._save()
+        if interrupted.is_set():
+            raise KeyboardInterrupt
         return Outcome(self._at.step, self._at.words, self._at.seconds, self._stopped)
 
-    def _steps(self, log: MetricsLog | None) -> None:
+    def _steps(self, log: MetricsLog | None, interrupted: Event) -> None:
         options, at = self._phase.options, self._at
-        trained = self._trained()
         sums = _Sums()
         saved = time.perf_counter()
         self._phase.system.train()
-        while at.step < options.steps and not self._stopped:
+        while at.step < options.steps and not (self._stopped or interrupted.is_set()):
             begun = time.perf_counter()
-            words = self._step(trained, sums)
+            words = self._step(sums)
             at.step += 1
             at.words += words
             at.seconds += time.perf_counter() - begun
@@ -191,14 +193,7 @@ class Loop(Generic[B_co]):
             speed = at.words / max(at.seconds, 1e-9)
             self._progress.count(at.step, options.steps, "steps", f", {speed:,.0f} words/s")
 
-    def _trained(self) -> nn.Module:
-        if world() == 1:
-            return self._phase.system
-        return DistributedDataParallel(
-            self._phase.system, find_unused_parameters=not self._phase.uses_all
-        )
-
-    def _step(self, trained: nn.Module, sums: _Sums) -> int:
+    def _step(self, sums: _Sums) -> int:
         factor = self._phase.schedule.factor(self._at.step)
         for optimiser, rates in zip(self._phase.optimisers, self._rates, strict=True):
             for group, own in zip(optimiser.param_groups, rates, strict=True):
@@ -208,9 +203,10 @@ class Loop(Generic[B_co]):
         with torch.autocast(
             self._device.type, torch.bfloat16, enabled=self._phase.options.precision == "bf16"
         ):
-            losses: Losses = trained(batch)
+            losses: Losses = self._phase.system(batch)
         total = torch.stack(list(losses.values())).sum()
         total.backward()  # type: ignore[no-untyped-call]
+        average_gradients(self._phase.system.parameters())
         if self._phase.options.clip is not None:
             nn.utils.clip_grad_norm_(self._phase.system.parameters(), self._phase.options.clip)
         for optimiser in self._phase.optimisers:
@@ -294,3 +290,23 @@ class Loop(Generic[B_co]):
         )
         self._at = _Position(step, words, seconds, best, worse)
         self._stopped = bool(content["stopped"])
+
+
+@contextmanager
+def _interrupts() -> Iterator[Event]:
+    """Turn Ctrl-C into an event for the time of the block; a second one stops at once."""
+    event = Event()
+    if current_thread() is not main_thread():
+        yield event  # signals are the main thread's
+        return
+
+    def note(*_: object) -> None:
+        if event.is_set():
+            raise KeyboardInterrupt
+        event.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)

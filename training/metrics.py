@@ -40,8 +40,9 @@ class MetricsLog:
         self._board.close()
 
 
-def read_metrics(path: Path) -> list[dict[str, float]]:
-    """Return the rows of a `metrics.jsonl`; none where there is no file."""
+def read_metrics(path: Path, kind: str | None = None) -> list[dict[str, float]]:
+    """Return the rows of a `metrics.jsonl`, of one `kind` or all; none where there is no file."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if kind in (None, row["kind"])]

@@ -1,16 +1,19 @@
 """Several processes, one device each, started by the standard launcher (`torchrun`).
 
 Every process draws the same global batch and encodes its own part of it; `gather_rows` then gives
-each the vectors of all, and each computes the same loss. Averaged over the processes, as
-DistributedDataParallel does, the gradients are those of one process on the whole batch. A system
-whose loss is a sum over sentences takes its part alone and divides by the global count. Without the
-launcher all of this does nothing.
+each the vectors of all, and each computes the same loss. Averaged over the processes, the gradients
+are those of one process on the whole batch. A system whose loss is a mean over sentences or tokens
+takes its part alone and multiplies by (its count x processes / global count).
+
+Gradients are averaged here and not by DistributedDataParallel: that one does not take sparse tables
+on every backend, and has to be told of parameters that a batch leaves out, which the encoders and
+decoders of other languages always are. Without the launcher all of this does nothing.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
@@ -75,3 +78,61 @@ def gather_rows(mine: Tensor, size: int) -> Tensor:
     if world() == 1:
         return mine
     return cast(Tensor, _GatherRows.apply(mine, size))  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def first_process_first() -> Iterator[None]:
+    """Let the first process through the block alone, then the others.
+
+    For what is made once and kept in a file: the others find it there.
+    """
+    if world() > 1 and rank() != 0:
+        distributed.barrier()
+    yield
+    if world() > 1 and rank() == 0:
+        distributed.barrier()
+
+
+@torch.no_grad()
+def average_gradients(parameters: Iterable[Tensor]) -> None:
+    """Replace each gradient by its mean over all processes.
+
+    A parameter without a gradient must have none in any process, which holds since all draw the
+    same batches.
+    """
+    if world() == 1:
+        return
+    found = [parameter for parameter in parameters if parameter.grad is not None]
+    dense = [cast(Tensor, p.grad) for p in found if not cast(Tensor, p.grad).is_sparse]
+    if dense:
+        joined = torch.cat([gradient.reshape(-1) for gradient in dense])
+        distributed.all_reduce(joined)
+        joined /= world()
+        start = 0
+        for gradient in dense:
+            gradient.copy_(joined[start : start + gradient.numel()].view_as(gradient))
+            start += gradient.numel()
+    for parameter in found:
+        if cast(Tensor, parameter.grad).is_sparse:
+            parameter.grad = _sparse_mean(cast(Tensor, parameter.grad))
+
+
+def _sparse_mean(gradient: Tensor) -> Tensor:
+    """Return the mean over all processes of a gradient that is sparse in its first dimension."""
+    rows, values = gradient._indices()[0], gradient._values()
+    counts = [rows.new_zeros(1) for _ in range(world())]
+    distributed.all_gather(counts, rows.new_tensor([len(rows)]))
+    most = max(int(count) for count in counts)
+    # Processes have different numbers of rows, and all of them send as many as the one with most.
+    sent_rows = rows.new_zeros(most)
+    sent_values = values.new_zeros(most, *values.shape[1:])
+    sent_rows[: len(rows)], sent_values[: len(rows)] = rows, values
+    all_rows = [torch.empty_like(sent_rows) for _ in counts]
+    all_values = [torch.empty_like(sent_values) for _ in counts]
+    distributed.all_gather(all_rows, sent_rows)
+    distributed.all_gather(all_values, sent_values)
+    kept = [int(count) for count in counts]
+    joined_rows = torch.cat([part[:n] for part, n in zip(all_rows, kept, strict=True)])
+    joined_values = torch.cat([part[:n] for part, n in zip(all_values, kept, strict=True)])
+    summed = torch.sparse_coo_tensor(joined_rows[None], joined_values / world(), gradient.shape)
+    return summed.coalesce()

@@ -24,7 +24,7 @@ from training.evaluation.figures import Figure, figures_table
 from training.evaluation.protocols import PROTOCOLS
 from training.export import export, record_quality
 from training.loop import Loop
-from training.parallel import process_group, rank
+from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
 from training.recipe import SCALES, Recipe, Scale, change, find_recipe, flatten
 from training.workspace import Workspace, claim, read_run
@@ -92,7 +92,8 @@ def open_run(
         if not (directory / "cache" / "corpus").exists() or fresh:
             opened()  # before anything is written, so that a wrong folder leaves nothing behind
     described = {"recipe": name, "scale": scale, "parameters": flatten(parameters)}
-    claim(directory, described, fresh=fresh)
+    with first_process_first():
+        claim(directory, described, fresh=fresh and rank() == 0)
     return Run(recipe, scale, parameters, Workspace(directory, opened, pick_device(), progress))
 
 
@@ -116,9 +117,12 @@ def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress 
     return open_run(name, scale, directory, data=data, assignments=assignments, progress=progress)
 
 
-def train(run: Run) -> Bundle:
-    """Train what is not trained yet, export it, and return the bundle."""
-    with process_group(), _counted(run.work.directory):
+def train(run: Run) -> Bundle | None:
+    """Train what is not trained yet, export it, and return the bundle.
+
+    With several processes the first one exports; the others return None.
+    """
+    with _counted(run.work.directory):
         for stage in run.recipe.stages:
             torch.manual_seed(getattr(run.parameters, "seed", 0))
             phase = stage.build(run.parameters, run.work)
@@ -134,14 +138,12 @@ def train(run: Run) -> Bundle:
                 f"{outcome.words:,} words in {outcome.seconds:,.0f} s, "
                 f"{outcome.words_per_second:,.0f} a second{early}"
             )
-    return write(run, run.bundle)
+    return write(run, run.bundle) if rank() == 0 else None
 
 
 def write(run: Run, directory: Path) -> Bundle:
     """Export the trained model of `run` to `directory`."""
     run.work.progress.title(f"export: {directory}")
-    if rank() != 0:
-        raise InputError("Only the first process exports.")
     quiet = replace(run.work, progress=QUIET)
     bundle = export(run.recipe.model(run.parameters, quiet), directory, run.record())
     size = sum(entry.bytes for entry in bundle.manifest.files.values())
@@ -197,7 +199,8 @@ def _counted(directory: Path) -> Iterator[None]:
         yield
     finally:
         seconds = _read_seconds(directory) + time.perf_counter() - begun
-        (directory / _SECONDS_FILE).write_text(json.dumps(seconds), encoding="utf-8")
+        if rank() == 0:
+            (directory / _SECONDS_FILE).write_text(json.dumps(seconds), encoding="utf-8")
 
 
 def _read_seconds(directory: Path) -> float:

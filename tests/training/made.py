@@ -14,7 +14,9 @@ LANGUAGES = ("en", "de", "fr")
 
 def make_corpus(pairs_by_language: dict[str, int], *, source: str = "made") -> Corpus:
     """Return a corpus with so many pairs of each language and English, all sentences different."""
-    texts, language, pairs = [], [], []
+    texts: list[str] = []
+    language: list[int] = []
+    pairs: list[tuple[int, int]] = []
     for code, count in pairs_by_language.items():
         for number in range(count):
             pairs.append((len(texts), len(texts) + 1))

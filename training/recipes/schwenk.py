@@ -103,6 +103,7 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             sources=("template_sentences",),
             held_out_source="template_sentences",
             held_out_first=224,
+            targets=("en", "de"),
             pieces=120,
             width=32,
             embedding=24,
@@ -203,7 +204,6 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
             watch="search_error",
             better="lower",
         ),
-        uses_all=False,
     )
 
 

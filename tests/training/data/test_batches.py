@@ -32,9 +32,7 @@ def test_a_part_is_its_sentences(lengths: list[int], first: int, last: int) -> N
     rows = range(min(first, len(lengths)), min(max(first, last), len(lengths)))
     part = sentences.part(rows)
     assert part.lengths.tolist() == lengths[rows.start : rows.stop]
-    assert part.ids.tolist() == list(
-        range(sum(lengths[: rows.start]), sum(lengths[: rows.stop]))
-    )
+    assert part.ids.tolist() == list(range(sum(lengths[: rows.start]), sum(lengths[: rows.stop])))
 
 
 def _batches(*, seed: int = 0, size: int = 16, taught: int = 0) -> PairBatches:

@@ -1,0 +1,128 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.training.made import make_corpus, make_tokens
+from training.checkpoints import BEST_FILE, LAST_FILE
+from training.data.batches import PairBatch, PairBatches
+from training.data.mixing import Mixing, make_buckets
+from training.encoders.static import StaticEncoder, random_table
+from training.loop import Loop, LoopOptions, Phase
+from training.metrics import read_metrics
+from training.objectives.ranking import InBatchRanking
+from training.optimisers import RowAdam
+from training.schedules import LinearDecay
+from training.system import DualEncoder, Weighted
+
+CPU = torch.device("cpu")
+OPTIONS = LoopOptions(steps=12, log_every=1)
+
+
+def make_phase(
+    options: LoopOptions = OPTIONS, develop: Callable[[], Mapping[str, float]] | None = None
+) -> Phase[PairBatch]:
+    corpus = make_corpus({"de": 60, "fr": 20})
+    encoder = StaticEncoder(random_table(50, 16, seed=0))
+    return Phase(
+        system=DualEncoder(encoder, {"ranking": Weighted(InBatchRanking(temperature=0.1))}),
+        batches=PairBatches(
+            corpus, make_tokens(corpus), make_buckets(corpus, Mixing()), size=16, longest=9, seed=3
+        ),
+        optimisers=(RowAdam(encoder.parameters(), lr=0.05),),
+        schedule=LinearDecay(12),
+        options=options,
+        develop=develop,
+    )
+
+
+def _losses(directory: Path) -> list[float]:
+    rows = read_metrics(directory / "metrics.jsonl")
+    return [row["loss"] for row in rows if "loss" in row]
+
+
+def test_the_loss_falls_and_everything_is_logged(tmp_path: Path) -> None:
+    outcome = Loop(make_phase(), tmp_path, device=CPU).run()
+    losses = _losses(tmp_path)
+    assert len(losses) == 12
+    assert losses[-1] < losses[0]
+    assert outcome.steps == 12
+    assert outcome.words > 0
+    assert list((tmp_path / "tensorboard").iterdir())
+    last = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[-1])
+    assert {"step", "loss", "ranking", "words", "words_per_second", "rate"} <= last.keys()
+
+
+def _break_in_step(phase: Phase[PairBatch], step: int, how: Callable[[], object]) -> None:
+    """Have `how` happen in the middle of a step."""
+    steps = iter(range(100))
+
+    def hook(*_: object) -> None:
+        if next(steps) == step:
+            how()
+
+    phase.system.register_forward_pre_hook(hook)
+
+
+def _pull_the_plug() -> None:
+    raise OSError("gone")
+
+
+@pytest.mark.parametrize(
+    ("how", "raised", "logged"),
+    [
+        (_pull_the_plug, OSError, 5),
+        (lambda: signal.raise_signal(signal.SIGINT), KeyboardInterrupt, 6),
+    ],
+)
+def test_a_run_that_was_broken_off_gives_the_same_losses(
+    tmp_path: Path, how: Callable[[], object], raised: type[BaseException], logged: int
+) -> None:
+    Loop(make_phase(), tmp_path / "whole", device=CPU).run()
+    phase = make_phase(replace(OPTIONS, checkpoint_seconds=0.0))
+    _break_in_step(phase, 5, how)
+    with pytest.raises(raised):
+        Loop(phase, tmp_path / "parts", device=CPU).run()
+    assert len(_losses(tmp_path / "parts")) == logged
+    torch.manual_seed(99)  # another process has other random numbers
+    Loop(make_phase(), tmp_path / "parts", device=CPU).run()
+    assert _losses(tmp_path / "parts") == _losses(tmp_path / "whole")
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
+    Loop(make_phase(), tmp_path, device=CPU).run()
+    before = _losses(tmp_path)
+    assert Loop(make_phase(), tmp_path, device=CPU).run().steps == 12
+    assert _losses(tmp_path) == before
+
+
+def test_it_stops_when_development_gets_no_better_and_keeps_the_best(tmp_path: Path) -> None:
+    figures = iter([3.0, 2.0, 2.5, 2.5, 1.0])
+    options = LoopOptions(
+        steps=12, develop_every=2, watch="error", better="lower", patience=2, log_every=2
+    )
+    phase = make_phase(options, lambda: {"error": next(figures)})
+    outcome = Loop(phase, tmp_path, device=CPU).run()
+    assert outcome.stopped_early
+    assert outcome.steps == 8
+    best = torch.load(tmp_path / BEST_FILE, weights_only=True)["system"]["encoder.table"]
+    last = torch.load(tmp_path / LAST_FILE, weights_only=True)["system"]["encoder.table"]
+    assert not torch.equal(best, last)
+    rows = read_metrics(tmp_path / "metrics.jsonl", "dev")
+    assert [row["error"] for row in rows] == [3.0, 2.0, 2.5, 2.5]
+
+
+def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:
+    phase = make_phase()
+    with torch.no_grad():
+        next(phase.system.parameters()).fill_(float("nan"))
+    with pytest.raises(FloatingPointError, match="lower the learning rate"):
+        Loop(phase, tmp_path, device=CPU).run()
