@@ -126,17 +126,18 @@ class Corpora:
         with self._lock:
             if name not in self._open and name not in self._damaged:
                 raise self._unknown(name)
+            corpus = self._open.pop(name, None)
+            if corpus is not None:
+                corpus.close(save=False)
             # Renamed in one step, so that a break leaves the whole corpus or none.
             dropped = self.directory / f"{_DROPPED}{name}-{time.time_ns()}"
             try:
                 (self.directory / name).rename(dropped)
             except OSError as error:
+                self._open_one(self.directory / name)
                 raise _refused(self.directory / name, error) from error
-            _sync(self.directory)
-            corpus = self._open.pop(name, None)
             self._damaged.pop(name, None)
-        if corpus is not None:
-            corpus.close(save=False)
+            _sync(self.directory)
         shutil.rmtree(dropped, ignore_errors=True)
 
     def close(self) -> None:

@@ -122,6 +122,23 @@ def test_dropped_corpus_is_gone_from_the_disk(corpora: Corpora) -> None:
     assert make_corpus(corpora, documents=1).info().documents == 1
 
 
+def test_corpus_that_cannot_be_dropped_stays_open(
+    corpora: Corpora, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_corpus(corpora, documents=3)
+
+    def refuse(path: Path, target: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", refuse)
+        with pytest.raises(StorageError, match="Permission denied"):
+            corpora.drop("demo")
+    assert corpora.get("demo").info().documents == 3
+    corpora.drop("demo")
+    assert corpora.list() == ()
+
+
 def no_database(path: Path) -> None:
     path.write_bytes(b"no database " * 1000)
 
