@@ -1,0 +1,282 @@
+"""Yu, Li & Oguz 2018: one encoder and one decoder for all languages, and a similarity loss.
+
+A BLSTM below an LSTM; the mean, the maximum or self-attention over the states; a decoder that is
+given the target language first and the sentence vector at every step. Pairs with two pivots, both
+directions in each batch, and alpha x the squared distance of the two vectors, or in its place the
+norm of the encoder's weights (section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, cast
+
+import torch
+from torch import nn
+
+from training import paths
+from training.data.corpus import Corpus, CorpusPlan
+from training.data.lines import BrokenLines, OnBroken
+from training.data.parallel_rows import joined_rows
+from training.data.translation import TranslationBatch
+from training.data.translation_batches import BatchLimits, TranslationBatches
+from training.data.word_vectors import read_word_vectors
+from training.decoders.lstm import LstmDecoder
+from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_layers, token_vectors
+from training.encoders.states import SentenceEncoder
+from training.export import Model, Tower
+from training.graphs.recurrent import recurrent_graph
+from training.language_vocabularies import tokenize_columns
+from training.loop import LoopOptions, Phase
+from training.objectives.similarity import squared_distance
+from training.objectives.translation import TranslationLoss
+from training.objectives.weight_regularisation import recurrent_weight_norm
+from training.preparation import prepare_corpus, provenance
+from training.recipe import Recipe, Scale, Stage
+from training.schedules import LinearDecay
+from training.sentence_vectors import MaxPooling, MeanPooling, SelfAttention
+from training.shared_vocabulary import (
+    SharedVocabulary,
+    Unit,
+    prepare_shared_tokens,
+    prepare_shared_vocabulary,
+)
+from training.translation import SHARED, ByLanguage, Terms, TranslationSystem
+from training.translation_development import TranslationDevelopment
+from training.workspace import Workspace
+
+STAGE = "train"
+DATA = (
+    "tatoeba",
+    "tatoeba_anki",
+    "bible_nt",
+    "tico19",
+    "python_docs",
+    "gnome_help",
+    "tldr",
+    "ntrex",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """What may be changed with `--set`."""
+
+    languages: tuple[str, ...] = ("en", "de", "fr", "es", "it", "pt")
+    pivots: tuple[str, ...] = ("en", "es")
+    sources: tuple[str, ...] = DATA
+    broken: OnBroken = "refuse"
+    research: bool = False
+    held_out_source: str = "ntrex"
+    held_out_first: int = 700
+    # Departure: SentencePiece in place of words at scale `small`, since a softmax over as many
+    # words as six languages need is slow without a GPU.
+    unit: Unit = "pieces"
+    vocabulary: int = 12_000  # 85,000 words
+    word_vectors: str | None = None  # a file in word2vec's text format; multiCCA in the paper
+    pooling: Literal["mean", "max", "self-attention"] = "mean"
+    embedding: int = 256  # not given; multiCCA vectors have 512
+    width: int = 256  # of the BLSTM, each way; 512
+    dimension: int = 512  # of the LSTM above it and of a sentence vector; 1024
+    decoder_width: int = 512  # 1024
+    similarity: float = 10.0  # alpha: such that both terms begin alike (section 2.2)
+    weight_norm: float = 0.0  # the other regulariser
+    dropout: float = 0.1  # not given
+    clip: float = 5.0
+    rate: float = 0.001  # Adam's; neither is given
+    batch_tokens: int = 4000  # pads included; not given
+    longest: int = 60
+    steps: int
+    develop_every: int = 500
+    log_every: int = 50
+    max_tokens: int = 256  # of a text that is served
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.pivots or not set(self.pivots) <= set(self.languages):
+            raise ValueError(f"pivots are among the languages, {', '.join(self.languages)}")
+        if self.similarity < 0 or self.weight_norm < 0:
+            raise ValueError("similarity and weight_norm are weights, 0 or more")
+
+
+SCALES: Mapping[Scale, Parameters] = MappingProxyType(
+    {
+        "smoke": Parameters(
+            languages=("en", "de", "fr", "es"),
+            sources=("template_sentences",),
+            held_out_source="template_sentences",
+            held_out_first=224,
+            unit="words",
+            vocabulary=85_000,
+            embedding=24,
+            width=16,
+            dimension=32,
+            decoder_width=32,
+            batch_tokens=1000,
+            rate=0.01,
+            steps=60,
+            develop_every=30,
+            log_every=10,
+        ),
+        "small": Parameters(steps=8000),
+        "paper": Parameters(
+            sources=("europarl",),
+            held_out_source="europarl",
+            held_out_first=1_000_000,
+            unit="words",
+            vocabulary=85_000,
+            embedding=512,
+            width=512,
+            dimension=1024,
+            decoder_width=1024,
+            batch_tokens=16_000,
+            steps=300_000,  # "about 1.5 days on 4 GPUs"
+            develop_every=10_000,
+        ),
+    }
+)
+
+
+def build_system(p: Parameters, size: int) -> TranslationSystem:
+    """Put the parts together; `size` is that of the vocabulary."""
+    vectors = token_vectors(size, p.embedding)  # shared by encoder and decoder
+    layers = [*blstm_layers(p.embedding, p.width, 1), *lstm_layers(2 * p.width, p.dimension, 1)]
+    pooling: dict[str, nn.Module] = {
+        "mean": MeanPooling(),
+        "max": MaxPooling(),
+        "self-attention": SelfAttention(p.dimension),
+    }
+    encoder = SentenceEncoder(
+        RecurrentEncoder(vectors, layers, dropout=p.dropout), pooling[p.pooling]
+    )
+    decoder = LstmDecoder(
+        vectors,
+        lstm_layers(p.embedding + p.dimension, p.decoder_width, 1),
+        languages=p.languages,
+        vector=p.dimension,
+        every_step=True,
+        dropout=p.dropout,
+    )
+    return TranslationSystem(
+        ByLanguage({SHARED: encoder}),
+        ByLanguage({SHARED: decoder}),
+        Terms(
+            translation=TranslationLoss("sentence"),
+            closeness={"similarity": (squared_distance, p.similarity)},
+            weights={"weight_norm": (recurrent_weight_norm, p.weight_norm)},
+        ),
+    )
+
+
+def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
+    """Put system, batches and schedule together."""
+    corpus = _corpus(p, work)
+    vocabulary = _vocabulary(p, work, corpus)
+    system = build_system(p, vocabulary.size)
+    if p.word_vectors is not None:
+        _fill(system, p, vocabulary, work)
+    system.to(work.device)
+    # One token more than may be, so that what is too long is known and left out rather than cut.
+    tokens = prepare_shared_tokens(work, corpus, vocabulary, longest=p.longest + 1)
+    held_out, held_out_tokens = tokenize_columns(
+        corpus.held_out, dict.fromkeys(p.languages, vocabulary.tokenizer), longest=p.longest + 1
+    )
+    mixture = paths.even(paths.both_ways(p.languages, p.pivots))
+    limits = BatchLimits(tokens=p.batch_tokens, longest=p.longest)
+    return Phase(
+        system=system,
+        batches=TranslationBatches(
+            joined_rows(corpus, "en"), tokens, mixture, limits=limits, seed=p.seed
+        ),
+        optimisers=(torch.optim.Adam(system.parameters(), lr=p.rate),),
+        schedule=LinearDecay(p.steps),
+        develop=TranslationDevelopment(
+            system, held_out, held_out_tokens, mixture, longest=p.longest, device=work.device
+        ),
+        options=LoopOptions(
+            steps=p.steps,
+            clip=p.clip,
+            develop_every=p.develop_every,
+            log_every=p.log_every,
+            watch="search_error",
+            better="lower",
+        ),
+    )
+
+
+def model(p: Parameters, work: Workspace) -> Model:
+    """Return what is exported: the encoder."""
+    corpus = _corpus(p, work)
+    vocabulary = _vocabulary(p, work, corpus)
+    system = build_system(p, vocabulary.size).eval()
+    system.load_state_dict(work.trained(STAGE))
+    encoder = system.encoder(SHARED)
+    tower = Tower(
+        graph=recurrent_graph(encoder, dimension=p.dimension),
+        reference=encoder.rectangle,
+        tokenizer=vocabulary.file,
+        tokenizer_kind=vocabulary.kind,
+        vocabulary=vocabulary.size,
+    )
+    return Model(
+        towers={SHARED: tower},
+        name="yu",
+        family="lstm",
+        description=(
+            f"A shared BLSTM of {p.width} and LSTM of {p.dimension}, {p.pooling}, trained by "
+            "translating both ways with a similarity loss (Yu, Li & Oguz 2018)."
+        ),
+        space="yu",
+        dimension=p.dimension,
+        languages=p.languages,
+        max_tokens=p.max_tokens,
+        pooling=p.pooling,
+        precision="fp32",
+        licence="Research use only" if p.research else "Apache-2.0",
+        data=provenance(corpus),
+    )
+
+
+def _fill(
+    system: TranslationSystem, p: Parameters, vocabulary: SharedVocabulary, work: Workspace
+) -> None:
+    """Begin with the word vectors of the file that was named; they are trained on (section 2)."""
+    vectors = read_word_vectors(
+        Path(str(p.word_vectors)), languages=p.languages, broken=BrokenLines(p.broken)
+    )
+    tokens = cast(RecurrentEncoder, system.encoder(SHARED).tokens)
+    with torch.no_grad():
+        filled = vectors.fill(tokens.embedding.weight.numpy(), vocabulary.units)
+    work.progress.note(f"{filled:,} of {vocabulary.size:,} {p.unit} begin with a word vector")
+
+
+def _corpus(p: Parameters, work: Workspace) -> Corpus:
+    plan = CorpusPlan(
+        sources=p.sources,
+        languages=p.languages,
+        variants={"pt-pt": "pt", "pt-br": "pt"},
+        partners=0,  # n-way rows are joined again through English
+        held_out_source=p.held_out_source,
+        held_out_rows=(p.held_out_first, 10_000_000),
+        evaluation=("tatoeba",),
+        broken=p.broken,
+        seed=p.seed,
+    )
+    return prepare_corpus(work, plan, research=p.research)
+
+
+def _vocabulary(p: Parameters, work: Workspace, corpus: Corpus) -> SharedVocabulary:
+    return prepare_shared_vocabulary(work, corpus, unit=p.unit, size=p.vocabulary, seed=p.seed)
+
+
+RECIPE = Recipe(
+    name="yu",
+    summary="a shared BLSTM + LSTM, translating both ways, with a similarity loss",
+    scales=SCALES,
+    minutes=120,
+    stages=(Stage(name=STAGE, build=build),),
+    model=model,
+)
