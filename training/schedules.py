@@ -30,6 +30,25 @@ class Schedule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """The same rate all along."""
+
+    def factor(self, step: int) -> float:  # noqa: ARG002
+        """Return 1."""
+        return 1.0
+
+    def observe(self, metrics: Mapping[str, float]) -> None:
+        """Nothing: the course is fixed."""
+
+    def state_dict(self) -> State:
+        """Return nothing: the course is fixed."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing: the course is fixed."""
+
+
+@dataclass(frozen=True, slots=True)
 class InverseSquareRoot:
     """Up from 0 in a straight line, then down with one over the square root of the step.
 

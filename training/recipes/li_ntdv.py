@@ -1,0 +1,326 @@
+"""Li 2021, chapter 3: NV and cNV, from two frozen translation models and three shared layers.
+
+Stages: the two attention-GRU models are trained on their own, then the shared layers between their
+encoders and decoders, along both directions at once (section 3.2.1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import torch
+from torch import nn
+
+from service.text.tokenizer import SentencePieceTokenizer
+from training import paths
+from training.data.corpus import Corpus, CorpusPlan
+from training.data.lines import OnBroken
+from training.data.parallel_rows import joined_rows
+from training.data.translation import TranslationBatch
+from training.data.translation_batches import BatchLimits, TranslationBatches
+from training.decoders.attention_gru import AttentionGruDecoder
+from training.encoders.ntdv import ContextHeads, NtdvStates, SumOfHeads, ThroughShared, freeze
+from training.encoders.recurrent import RecurrentEncoder, token_vectors
+from training.encoders.states import SentenceEncoder
+from training.export import Model, Tower
+from training.graphs.ntdv import ntdv_graph
+from training.language_vocabularies import tokenize_columns
+from training.loop import LoopOptions, Phase
+from training.objectives.distance_constraint import NtdvDistance
+from training.objectives.translation import TranslationLoss
+from training.preparation import prepare_corpus, prepare_tokens, prepare_vocabulary, provenance
+from training.recipe import Recipe, Scale, Stage
+from training.schedules import Constant
+from training.sentence_vectors import MeanPooling
+from training.translation import ByLanguage, Terms, TranslationSystem
+from training.translation_development import TranslationDevelopment
+from training.vocabulary import VocabularyPlan
+from training.workspace import Workspace
+
+FORWARD, BACKWARD, SHARED_LAYERS = "translate-forward", "translate-backward", "shared-layers"
+DATA = ("tatoeba", "tatoeba_anki", "bible_nt", "gnome_help", "tldr", "mlqe_pe", "ntrex")
+EVALUATION = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """What may be changed with `--set`."""
+
+    languages: tuple[str, ...] = ("en", "de")  # two, each with its own encoder and decoder
+    vector: Literal["sum", "con"] = "con"  # of the heads' contexts (eq. 3.3, 3.4)
+    beta: float = 0.5  # of the constraint (3.3): 0 is NV, above it cNV
+    sources: tuple[str, ...] = DATA
+    broken: OnBroken = "refuse"
+    research: bool = False
+    held_out_source: str = "ntrex"
+    held_out_first: int = 700
+    pieces: int = 85_000  # section 3.3; BPE of both languages, as Nematus has them
+    embedding: int = 500
+    width: int = 1024  # hidden layer; d_h of the shared layers
+    heads: int = 4  # r
+    draws: int = 20  # N_s
+    batch: int = 80  # sentences
+    longest: int = 50  # tokens
+    rate: float = 1e-4  # Adam's; neither rate nor clipping is named: these are Nematus's
+    clip: float = 1.0
+    steps: int  # of each translation model
+    shared_steps: int  # of the shared layers: five epochs (3.3)
+    develop_every: int = 1000
+    log_every: int = 50
+    max_tokens: int = 256  # of a text that is served
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if len(set(self.languages)) != 2:
+            raise ValueError("NTDV joins two languages")
+        if not 0 <= self.beta <= 1:
+            raise ValueError("beta lies between 0 and 1 (eq. 3.8)")
+
+    @property
+    def dimension(self) -> int:
+        """Width of a sentence vector."""
+        return self.width * (self.heads if self.vector == "con" else 1)
+
+    @property
+    def margin(self) -> float:
+        """The constraint's alpha = 2 sqrt(d_h) (3.3)."""
+        return 2 * math.sqrt(self.width)
+
+
+SCALES: Mapping[Scale, Parameters] = MappingProxyType(
+    {
+        "smoke": Parameters(
+            sources=("template_sentences",),
+            held_out_source="template_sentences",
+            held_out_first=224,
+            pieces=160,
+            embedding=16,
+            width=24,
+            draws=5,
+            batch=32,
+            rate=1e-2,
+            steps=60,
+            shared_steps=40,
+            develop_every=20,
+            log_every=10,
+            max_tokens=64,
+        ),
+        "small": Parameters(
+            pieces=8000, embedding=256, width=256, rate=1e-3, steps=6000, shared_steps=4000
+        ),
+        # Europarl v7 en-de: 1.9 million pairs, so five epochs are 120,000 batches.
+        "paper": Parameters(
+            sources=("europarl",),
+            held_out_source="europarl",
+            held_out_first=1_900_000,
+            steps=300_000,
+            shared_steps=120_000,
+            develop_every=20_000,
+        ),
+    }
+)
+
+
+def build_translator(p: Parameters, pieces: int, source: str, target: str) -> TranslationSystem:
+    """Return the attention-GRU model from `source` to `target`, as Nematus has it."""
+    layer = nn.GRU(p.embedding, p.width, batch_first=True, bidirectional=True)
+    encoder = RecurrentEncoder(token_vectors(pieces, p.embedding), [layer])
+    decoder = AttentionGruDecoder(pieces, embedding=p.embedding, hidden=p.width, states=2 * p.width)
+    return TranslationSystem(
+        ByLanguage({source: SentenceEncoder(encoder, MeanPooling())}),
+        ByLanguage({target: decoder}),
+        Terms(translation=TranslationLoss("token")),
+    )
+
+
+def build_system(p: Parameters, frozen: Mapping[str, TranslationSystem]) -> TranslationSystem:
+    """Return the frozen models with the shared layers between.
+
+    Args:
+        p: Sizes and weights.
+        frozen: Source language -> the model that translates from it.
+    """
+    first, second = p.languages
+    gru = nn.GRU(2 * p.width, p.width, batch_first=True)
+    heads = ContextHeads(p.width, p.heads)
+    shared = nn.Linear(p.heads * p.width, 2 * p.width)
+    distance = NtdvDistance(margin=p.margin, draws=p.draws)
+    return TranslationSystem(
+        ByLanguage(
+            {
+                language: SentenceEncoder(
+                    NtdvStates(freeze(model.encoder(language).tokens), gru, heads), MeanPooling()
+                )
+                for language, model in frozen.items()
+            }
+        ),
+        ByLanguage(
+            {
+                target: ThroughShared(shared, freeze(frozen[source].decoders.of(target)))
+                for source, target in ((first, second), (second, first))
+            }
+        ),
+        # Eq. 3.8; a sentence's tokens are added up, as its distances are.
+        Terms(
+            translation=TranslationLoss("sum"),
+            translation_weight=1 - p.beta,
+            closeness={"distance": (distance, p.beta)},
+        ),
+    )
+
+
+def build_forward(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
+    """Put together the training of the model from the first language to the second."""
+    return _translator_phase(p, work, *p.languages)
+
+
+def build_backward(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
+    """Put together the training of the model from the second language to the first."""
+    return _translator_phase(p, work, *reversed(p.languages))
+
+
+def build_shared(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
+    """Put together the training of the shared layers upon the two models."""
+    pieces = _tokenizer(p, work).vocabulary_size
+    first, second = p.languages
+    frozen = {}
+    for source, target, stage in ((first, second, FORWARD), (second, first, BACKWARD)):
+        frozen[source] = build_translator(p, pieces, source, target)
+        frozen[source].load_state_dict(work.trained(stage))
+    path = paths.TrainingPath(p.languages, p.languages)
+    return _phase(p, work, build_system(p, frozen), path, steps=p.shared_steps)
+
+
+def _translator_phase(
+    p: Parameters, work: Workspace, source: str, target: str
+) -> Phase[TranslationBatch]:
+    system = build_translator(p, _tokenizer(p, work).vocabulary_size, source, target)
+    path = paths.TrainingPath((source,), (target,))
+    return _phase(p, work, system, path, steps=p.steps)
+
+
+def _phase(
+    p: Parameters,
+    work: Workspace,
+    system: TranslationSystem,
+    path: paths.TrainingPath,
+    *,
+    steps: int,
+) -> Phase[TranslationBatch]:
+    corpus, tokenizer = _corpus(p, work), _tokenizer(p, work)
+    system.to(work.device)
+    # One token more than may be, so that what is too long is known and left out rather than cut.
+    tokens = prepare_tokens(work, corpus, _vocabulary(p, work), longest=p.longest + 1)
+    held_out, held_out_tokens = tokenize_columns(
+        corpus.held_out, dict.fromkeys(corpus.held_out, tokenizer), longest=p.longest + 1
+    )
+    mixture = paths.even([path])
+    limits = BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest)
+    trained = [parameter for parameter in system.parameters() if parameter.requires_grad]
+    translates = len(path.sources) == 1
+    return Phase(
+        system=system,
+        batches=TranslationBatches(
+            joined_rows(corpus, "en"), tokens, mixture, limits=limits, seed=p.seed
+        ),
+        optimisers=(torch.optim.Adam(trained, lr=p.rate),),
+        schedule=Constant(),
+        develop=TranslationDevelopment(
+            system, held_out, held_out_tokens, mixture, longest=p.longest, device=work.device
+        ),
+        options=LoopOptions(
+            steps=steps,
+            clip=p.clip,
+            develop_every=p.develop_every,
+            log_every=p.log_every,
+            watch="perplexity" if translates else "search_error",
+            better="lower",
+        ),
+    )
+
+
+def model(p: Parameters, work: Workspace) -> Model:
+    """Return what is exported: one encoder a language."""
+    corpus, vocabulary = _corpus(p, work), _vocabulary(p, work)
+    pieces = _tokenizer(p, work).vocabulary_size
+    first, second = p.languages
+    frozen = {
+        source: build_translator(p, pieces, source, target)
+        for source, target in ((first, second), (second, first))
+    }
+    system = build_system(p, frozen).eval()
+    system.load_state_dict(work.trained(SHARED_LAYERS))
+    towers = {}
+    for language in p.languages:
+        encoder = system.encoder(language)
+        if p.vector == "sum":
+            encoder.sentence_vector = SumOfHeads(MeanPooling(), p.heads)
+        towers[language] = Tower(
+            graph=ntdv_graph(encoder, dimension=p.dimension),
+            reference=encoder.rectangle,
+            tokenizer=vocabulary,
+            tokenizer_kind="sentencepiece",
+            vocabulary=pieces,
+        )
+    name = f"{'cnv' if p.beta else 'nv'}-{p.vector}"
+    return Model(
+        towers=towers,
+        name=name,
+        family="ntdv",
+        description=(
+            "Layers shared by two frozen translation models, one encoder a language "
+            "(Li 2021, chapter 3)."
+        ),
+        space=f"li-{name}",
+        dimension=p.dimension,
+        languages=p.languages,
+        max_tokens=p.max_tokens,
+        pooling="mean",
+        precision="fp32",
+        limits=(
+            "The language of a text must be known: each has its own encoder.",
+            *(("Trained on research-only text: not to be shipped.",) if p.research else ()),
+        ),
+        licence="Research use only" if p.research else "Apache-2.0",
+        data=provenance(corpus),
+    )
+
+
+def _corpus(p: Parameters, work: Workspace) -> Corpus:
+    plan = CorpusPlan(
+        sources=p.sources,
+        languages=p.languages,
+        held_out_source=p.held_out_source,
+        held_out_rows=(p.held_out_first, 10_000_000),
+        evaluation=EVALUATION,
+        broken=p.broken,
+        seed=p.seed,
+    )
+    return prepare_corpus(work, plan, research=p.research)
+
+
+def _vocabulary(p: Parameters, work: Workspace) -> bytes:
+    plan = VocabularyPlan(pieces=p.pieces, kind="bpe", seed=p.seed)
+    return prepare_vocabulary(work, _corpus(p, work), plan)
+
+
+def _tokenizer(p: Parameters, work: Workspace) -> SentencePieceTokenizer:
+    return SentencePieceTokenizer(_vocabulary(p, work))
+
+
+RECIPE = Recipe(
+    name="li-ntdv",
+    summary="NV and cNV: shared layers between two frozen attention-GRU models, 4 context heads",
+    scales=SCALES,
+    minutes=120,
+    stages=(
+        Stage(name=FORWARD, build=build_forward),
+        Stage(name=BACKWARD, build=build_backward),
+        Stage(name=SHARED_LAYERS, build=build_shared),
+    ),
+    model=model,
+)
