@@ -41,6 +41,24 @@ def encode(
     return result
 
 
+def complete_columns(held_out: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the rows that have every language.
+
+    Args:
+        held_out: Language -> sentences, row by row. Rows that lack a language are left out; so are
+            languages that lack more than half of the rows.
+    """
+    columns = {
+        language: column
+        for language, column in held_out.items()
+        if 2 * sum(map(bool, column)) > len(column)
+    }
+    rows = [row for row in zip(*columns.values(), strict=True) if all(row)]
+    return {
+        language: [row[i] for row in rows] for i, language in enumerate(columns if rows else ())
+    }
+
+
 class HeldOutSearch:
     """Similarity search error over all pairs of languages of rows that were set aside.
 
@@ -49,8 +67,7 @@ class HeldOutSearch:
     Args:
         encoder: Sentences -> [B, D].
         tokenizer: The one that serves.
-        held_out: Language -> sentences, row by row. Rows that lack a language are left out; so are
-            languages that lack more than half of the rows.
+        held_out: Language -> sentences, row by row, as `complete_columns` takes them.
         device: Where the encoder is.
     """
 
@@ -63,15 +80,9 @@ class HeldOutSearch:
     ) -> None:
         self._encoder = encoder
         self._device = device
-        columns = {
-            language: column
-            for language, column in held_out.items()
-            if 2 * sum(map(bool, column)) > len(column)
-        }
-        rows = [row for row in zip(*columns.values(), strict=True) if all(row)]
         self._tokens = {
-            language: tokenizer.encode([row[i] for row in rows], max_tokens=_MAX_TOKENS).tokens
-            for i, language in enumerate(columns if rows else ())
+            language: tokenizer.encode(column, max_tokens=_MAX_TOKENS).tokens
+            for language, column in complete_columns(held_out).items()
         }
 
     def __call__(self) -> dict[str, float]:
@@ -83,4 +94,41 @@ class HeldOutSearch:
             language: encode(self._encoder, tokens, self._device, width)
             for language, tokens in self._tokens.items()
         }
+        return {"search_error": search_error(vectors)}
+
+
+class HeldOutSearchByLanguage:
+    """The same for an encoder and a tokenizer a language.
+
+    Args:
+        encoders: Language -> encoder.
+        tokenizers: Language -> tokenizer.
+        held_out: Language -> sentences, row by row, as `complete_columns` takes them.
+        device: Where the encoders are.
+    """
+
+    def __init__(
+        self,
+        encoders: Mapping[str, nn.Module],
+        tokenizers: Mapping[str, Tokenizer],
+        held_out: Mapping[str, Sequence[str]],
+        device: torch.device,
+    ) -> None:
+        self._encoders = encoders
+        self._device = device
+        known = {name: column for name, column in held_out.items() if name in encoders}
+        self._tokens = {
+            language: tokenizers[language].encode(column, max_tokens=_MAX_TOKENS).tokens
+            for language, column in complete_columns(known).items()
+        }
+
+    def __call__(self) -> dict[str, float]:
+        """Return `search_error` in percent; nothing where fewer than two languages are there."""
+        if len(self._tokens) < 2:
+            return {}
+        vectors = {}
+        for language, tokens in self._tokens.items():
+            encoder = self._encoders[language]
+            width = int(encoder.dimension)  # type: ignore[arg-type]
+            vectors[language] = encode(encoder, tokens, self._device, width)
         return {"search_error": search_error(vectors)}

@@ -1,4 +1,4 @@
-"""Adam that touches only the rows of a batch."""
+"""Adam and AdaGrad that touch only the rows of a batch."""
 
 from __future__ import annotations
 
@@ -64,6 +64,55 @@ class RowAdam(torch.optim.Optimizer):
         bias = 1 - betas[0] ** state["step"]
         spread = second.sqrt_().div_(math.sqrt(1 - betas[1] ** state["step"])).add_(epsilon)
         table[rows] = table[rows].addcdiv_(first, spread, value=-rate / bias)
+
+
+class RowAdagrad(torch.optim.Optimizer):
+    """AdaGrad (Duchi et al. 2011) with L2 for tables with sparse gradients, row by row.
+
+    With g the gradient of a row and w the row: s += (g + l2 w)^2, w -= lr (g + l2 w) / sqrt(s).
+
+    Departure: a row's share of the L2 term (Hermann & Blunsom 2013, eq. 7) is taken when the row
+    next has a gradient, for all the steps since it last had one; to touch every row at every step
+    would cost more than all the rest.
+
+    Args:
+        parameters: Tables [V, D].
+        lr: Learning rate.
+        l2: Weight of |w|^2 / 2 in the loss of one step.
+        epsilon: Keeps the division finite.
+    """
+
+    def __init__(
+        self, parameters: Iterable[Parameter], *, lr: float, l2: float = 0.0, epsilon: float = 1e-10
+    ) -> None:
+        super().__init__(parameters, {"lr": lr, "l2": l2, "epsilon": epsilon})
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        """Update the rows that have a gradient."""
+        if closure is not None:
+            raise ValueError("closures are not used here; this is a bug")
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._update(parameter, group["lr"], group["l2"], group["epsilon"])
+
+    def _update(self, table: Tensor, rate: float, l2: float, epsilon: float) -> None:
+        state = self.state[table]
+        if not state:
+            state["step"] = 0
+            state["sum"] = torch.zeros_like(table)
+            state["last"] = table.new_zeros(len(table))
+        state["step"] += 1
+        assert table.grad is not None
+        rows, gradient = _unique_rows(table.grad)
+        values = table[rows]
+        waited = state["step"] - state["last"][rows]
+        gradient = gradient + l2 * waited[:, None] * values
+        state["last"][rows] = state["step"]
+        summed = state["sum"][rows].addcmul_(gradient, gradient)
+        state["sum"][rows] = summed
+        table[rows] = values.addcdiv_(gradient, summed.sqrt().add_(epsilon), value=-rate)
 
 
 def _unique_rows(gradient: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,11 +8,11 @@ from service.text.words import split_words
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("The cat doesn't sleep.", "The cat does n't sleep .".split()),
-        ("It's John’s, they'll see", "It 's John ’s , they 'll see".split()),
-        ("L'homme dell'arte", "L' homme dell' arte".split()),
-        ("a well-known fact -- yes", "a well-known fact - - yes".split()),
-        ("3,500.25 at 12:30, 7.", "3,500.25 at 12:30 , 7 .".split()),
+        ("The cat doesn't sleep.", ["The", "cat", "does", "n't", "sleep", "."]),
+        ("It's John’s, they'll see", ["It", "'s", "John", "’s", ",", "they", "'ll", "see"]),
+        ("L'homme dell'arte", ["L'", "homme", "dell'", "arte"]),
+        ("a well-known fact -- yes", ["a", "well-known", "fact", "-", "-", "yes"]),
+        ("3,500.25 at 12:30, 7.", ["3,500.25", "at", "12:30", ",", "7", "."]),
         ("猫在 睡觉。", list("猫在睡觉。")),
         ("猫はCDを見た", ["猫", "は", "CD", "を", "見", "た"]),
         ("हिन्दी में लिखी किताब।", ["हिन्दी", "में", "लिखी", "किताब", "।"]),

@@ -1,0 +1,209 @@
+"""Hermann & Blunsom 2013: BiCVM, word vectors of two languages that add up to the same sentence.
+
+A vocabulary and a table of vectors a language, sentences as sums (eq. 3), the noise-contrastive
+hinge (eq. 7), AdaGrad. BiCVM+ is the same with a second pair of languages that shares the English
+side: `training.recipes.bicvm_plus`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from service.text.vocabulary import read_vocabulary
+from training.contrastive import ContrastiveEncoders
+from training.data.corpus import Corpus, CorpusPlan
+from training.data.lines import OnBroken
+from training.data.noise import NoiseBatch, NoiseBatches
+from training.data.tokens import TokenTable
+from training.development import HeldOutSearchByLanguage
+from training.encoders.additive import AdditiveEncoder
+from training.encoders.static import random_table
+from training.export import Model, Tower
+from training.graphs.additive import additive_graph
+from training.language_vocabularies import tokenize_by_language
+from training.loop import LoopOptions, Phase
+from training.objectives.noise_contrastive import NoiseContrastive
+from training.optimisers import RowAdagrad
+from training.preparation import prepare_corpus, provenance
+from training.recipe import Recipe, Scale, Stage
+from training.schedules import Constant
+from training.word_vocabulary import WordPlan, prepare_words_by_language
+from training.workspace import Workspace
+
+STAGE = "train"
+SOURCES = ("tatoeba", "tatoeba_anki", "ntrex", "bible_nt", "tico19", "python_docs", "gnome_help")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """What may be changed with `--set`."""
+
+    languages: tuple[str, ...] = ("en", "de")  # the first is the pivot
+    sources: tuple[str, ...] = SOURCES
+    broken: OnBroken = "refuse"  # what to do about broken lines
+    research: bool = False  # whether research-only sources are allowed; the model must not ship
+    held_out_source: str = "ntrex"  # n-way rows of this source ...
+    held_out_first: int = 700  # ... from here on are kept for development
+    least: int = 1  # times a word must occur; the paper keeps all
+    dimension: int = 40  # section 4.1
+    deviation: float = 0.1  # of the Gaussian that vectors start from; the paper does not say
+    margin: float = 50.0  # section 4.1
+    noise: int = 50  # section 4.1
+    noise_pool: int | None = 1000  # sentences a batch that noise is picked from; None: the paper's
+    l2: float = 1.0  # lambda, section 4.1
+    rate: float = 0.1  # step size, section 4.1
+    batch: int = 250  # pairs; the paper does not say
+    iterations: int = 50  # through all pairs, section 4.1
+    longest: int = 200  # words of a training sentence
+    max_tokens: int = 4096  # words of a text that is served
+    log_every: int = 200
+    develop_every: int = 5000
+    checkpoint_seconds: float = 120.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.languages) < 2:
+            raise ValueError("languages are two or more, the pivot first")
+        if self.noise < 1 or (self.noise_pool is not None and self.noise_pool < self.noise):
+            raise ValueError("noise is at least 1, and noise_pool none or at least noise")
+
+
+SMOKE = Parameters(
+    sources=("template_sentences",),
+    held_out_source="template_sentences",
+    held_out_first=224,
+    noise=10,  # the paper's is 50
+    noise_pool=None,
+    batch=32,
+    iterations=8,  # the paper's is 50
+    log_every=10,
+    develop_every=32,
+)
+
+SCALES: Mapping[Scale, Parameters] = MappingProxyType(
+    {
+        "smoke": SMOKE,
+        # Departure: noise comes from a pool of 1,000 sentences a batch; words that occur once share
+        # one vector; 20 iterations, since these corpora converge in fewer.
+        "small": Parameters(least=2, iterations=20),
+        # Europarl v7, 500,000 pairs: parallel/europarl/europarl-v7.de-en.{de,en}
+        "paper": Parameters(sources=("europarl",), held_out_source="", noise_pool=None),
+    }
+)
+
+
+def build(p: Parameters, work: Workspace) -> Phase[NoiseBatch]:
+    """Put the parts together."""
+    corpus = _corpus(p, work)
+    tokenizers = {name: read_vocabulary(file) for name, file in _words(p, work, corpus).items()}
+    encoders = {
+        language: AdditiveEncoder(
+            random_table(
+                tokenizer.vocabulary_size, p.dimension, seed=p.seed + place, scale=p.deviation
+            )
+        )
+        for place, (language, tokenizer) in enumerate(tokenizers.items())
+    }
+    system = ContrastiveEncoders(encoders, NoiseContrastive(margin=p.margin)).to(work.device)
+    languages = [corpus.languages[number] for number in corpus.language]
+    tokens = work.keep(
+        "tokens.npz",
+        lambda: tokenize_by_language(corpus.texts, languages, tokenizers, longest=p.longest),
+        save=TokenTable.save,
+        load=TokenTable.load,
+    )
+    batches = NoiseBatches(
+        corpus,
+        tokens,
+        size=p.batch,
+        noise=p.noise,
+        pool=p.noise_pool,
+        seed=p.seed,
+        pivot=p.languages[0],
+    )
+    return Phase(
+        system=system,
+        batches=batches,
+        # J is a sum over all pairs with the L2 term once; a step's loss is the mean over pairs.
+        optimisers=(RowAdagrad(system.parameters(), lr=p.rate, l2=p.l2 / batches.pairs),),
+        schedule=Constant(),
+        develop=HeldOutSearchByLanguage(encoders, tokenizers, corpus.held_out, work.device),
+        options=LoopOptions(
+            steps=p.iterations * batches.batches,
+            log_every=p.log_every,
+            develop_every=p.develop_every,
+            checkpoint_seconds=p.checkpoint_seconds,
+        ),
+    )
+
+
+def model(p: Parameters, work: Workspace) -> Model:
+    """Return what is exported: a graph and a vocabulary a language."""
+    corpus = _corpus(p, work)
+    words = _words(p, work, corpus)
+    weights = work.trained(STAGE)
+    tables = {name: weights[f"encoders.{name}.table"].cpu() for name in words}
+    plus = "+" if len(words) > 2 else ""
+    return Model(
+        towers={
+            language: Tower(
+                graph=additive_graph(tables[language].numpy()),
+                reference=AdditiveEncoder(tables[language]).rectangle,
+                tokenizer=file,
+                tokenizer_kind="vocabulary",
+                vocabulary=len(tables[language]),
+            )
+            for language, file in words.items()
+        },
+        name="bicvm-plus" if plus else "bicvm",
+        family="additive",
+        description=(
+            f"BiCVM{plus} (Hermann & Blunsom 2013): a sentence's vector is the sum of its words' "
+            "vectors, trained so that translations are closer than sentences drawn at random."
+        ),
+        space="-".join(("bicvm", *words)),
+        dimension=p.dimension,
+        languages=tuple(words),
+        max_tokens=p.max_tokens,
+        pooling="sum",
+        precision="fp32",
+        limits=(
+            "The order of words is not seen.",
+            "A word that was not trained has the vector of all unknown words.",
+            *(("Trained on research-only text: not to be shipped.",) if p.research else ()),
+        ),
+        licence="Research use only" if p.research else "Apache-2.0",
+        data=provenance(corpus),
+    )
+
+
+def _corpus(p: Parameters, work: Workspace) -> Corpus:
+    plan = CorpusPlan(
+        sources=p.sources,
+        languages=p.languages,
+        pivot=p.languages[0],
+        partners=0,
+        held_out_source=p.held_out_source or None,
+        held_out_rows=(p.held_out_first, 1_000_000),
+        evaluation=("tatoeba",),
+        broken=p.broken,
+        seed=p.seed,
+    )
+    return prepare_corpus(work, plan, research=p.research)
+
+
+def _words(p: Parameters, work: Workspace, corpus: Corpus) -> dict[str, bytes]:
+    # "Each language's vocabulary used distinct encodings to avoid potential overlap" (4.1).
+    return prepare_words_by_language(work, corpus, WordPlan(least=p.least, lower=True))
+
+
+RECIPE = Recipe(
+    name="bicvm",
+    summary="Hermann & Blunsom 2013: word vectors a language, sum; hinge with noise",
+    scales=SCALES,
+    minutes=15,
+    stages=(Stage(name=STAGE, build=build),),
+    model=model,
+)

@@ -1,0 +1,87 @@
+"""Vocabularies of whole words: the most frequent ones of a text, cut as the service cuts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from service.errors import InputError
+from service.text.clean import clean
+from service.text.vocabulary import NgramPlan, Vocabulary
+from service.text.words import split_words
+from training.data.corpus import Corpus
+from training.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordPlan:
+    """Which words become a vocabulary."""
+
+    words: int | None = None  # the most frequent so many; all where None
+    least: int = 1  # times a word must occur
+    lower: bool = True
+    unknown_buckets: int = 1  # that all other words are hashed into
+    ngrams: NgramPlan | None = None
+
+
+def train_words(texts: Iterable[str], plan: WordPlan) -> Vocabulary:
+    """Return the words of `texts`, the most frequent first; of equals the first in the alphabet.
+
+    Raises:
+        InputError: No word occurs often enough.
+    """
+    counts = Counter(word for text in texts for word in split_words(clean(text), lower=plan.lower))
+    kept = sorted(
+        (word for word, count in counts.items() if count >= plan.least),
+        key=lambda word: (-counts[word], word),
+    )[: plan.words]
+    if not kept:
+        raise InputError(
+            f"No word occurs {plan.least} times in this text.",
+            field="words",
+            remedy="Give more text, or take words that are rarer.",
+        )
+    return Vocabulary(
+        lower=plan.lower,
+        unknown_buckets=plan.unknown_buckets,
+        words=tuple(kept),
+        ngrams=plan.ngrams,
+    )
+
+
+def prepare_words(work: Workspace, corpus: Corpus, plan: WordPlan) -> bytes:
+    """Return one vocabulary file for all languages of `corpus`."""
+    work.progress.title("vocabulary: words of all languages")
+    return _kept(work, "words.json", corpus.texts, plan)
+
+
+def prepare_words_by_language(work: Workspace, corpus: Corpus, plan: WordPlan) -> dict[str, bytes]:
+    """Return a vocabulary file a language of `corpus`, each of its own text alone."""
+    work.progress.title("vocabularies: words of each language")
+    return {
+        language: _kept(
+            work, f"words-{language}.json", [corpus.texts[i] for i in sentences.tolist()], plan
+        )
+        for language in corpus.languages
+        if len(sentences := corpus.sentences_of(language))
+    }
+
+
+def _kept(work: Workspace, name: str, texts: list[str], plan: WordPlan) -> bytes:
+    return work.keep(
+        name,
+        partial(_train, texts, plan),
+        save=_write,
+        load=Path.read_bytes,
+    )
+
+
+def _train(texts: list[str], plan: WordPlan) -> bytes:
+    return train_words(texts, plan).write()
+
+
+def _write(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
