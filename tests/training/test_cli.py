@@ -1,0 +1,141 @@
+"""The training commands, from the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from service.bundle.reader import read_bundle
+from service.classification.head import read_head
+from service.cli import main
+from service.inference.encoder import Encoder
+from training.data.templates import write_template_folder
+
+FEW = ["--set", "steps=30", "--set", "distillation=0", "--set", "dimension=64", "--set", "cuts=32"]
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("runs") / "run"
+    result = _run("train", "fast", "--scale", "smoke", "--out", str(directory), *FEW)
+    assert result.exit_code == 0, result.output
+    return directory
+
+
+def test_a_smoke_run_ends_in_a_measured_bundle(trained: Path) -> None:
+    bundle = read_bundle(trained / "bundle")
+    assert bundle.manifest.recipe.parameters["steps"] == 30
+    figures = {row.protocol: row for row in bundle.manifest.quality}
+    assert figures["tatoeba"].value > 30
+    assert figures["tatoeba"].command.startswith("interlingua evaluate --model interlingua-fast")
+    assert figures["demo"].machine
+    (source,) = bundle.manifest.data
+    assert (source.name, source.licence) == ("template_sentences", "Apache-2.0")
+    assert Encoder(bundle).encode("The king sees the river.").shape == (64,)
+
+
+def test_the_same_command_again_trains_nothing(trained: Path) -> None:
+    log = (trained / "train/metrics.jsonl").read_bytes()
+    result = _run("train", "fast", "--scale", "smoke", "--out", str(trained), *FEW)
+    assert result.exit_code == 0, result.output
+    assert "going on after step 30" in result.output
+    assert (trained / "train/metrics.jsonl").read_bytes() == log
+
+
+def test_other_parameters_in_the_same_place_are_refused(trained: Path) -> None:
+    result = _run("train", "fast", "--scale", "smoke", "--out", str(trained))
+    assert result.exit_code == 1
+    assert "parameters.steps" in result.output
+    assert "--fresh" in result.output
+
+
+def test_a_run_is_exported_again(trained: Path, tmp_path: Path) -> None:
+    result = _run("export", str(trained), str(tmp_path / "again"))
+    assert result.exit_code == 0, result.output
+    again, first = read_bundle(tmp_path / "again"), read_bundle(trained / "bundle")
+    assert again.manifest.identity == first.manifest.identity
+
+
+def test_evaluation_prints_json_and_leaves_the_bundle_alone(trained: Path) -> None:
+    before = (trained / "bundle/bundle.json").read_bytes()
+    data = str(trained / "cache/templates")
+    result = _run(
+        "evaluate", "--model", str(trained), "--data", data, "--languages", "de,fr", "--json"
+    )
+    assert result.exit_code == 0, result.output
+    figures = {row["protocol"]: row for row in json.loads(result.stdout)}
+    assert set(figures["tatoeba"]["by_language"]) == {"de", "fr"}
+    assert set(figures["sts"]["by_language"]) == {"de", "fr"}
+    assert set(figures["demo"]["matrix"]) == {"de", "fr"}
+    assert (trained / "bundle/bundle.json").read_bytes() == before
+
+
+def test_a_head_of_english_text_answers_in_other_languages(trained: Path, tmp_path: Path) -> None:
+    topics = write_template_folder(tmp_path / "data") / "eval/topics"
+    result = _run(
+        *("train", "head", "--model", str(trained / "bundle"), "--out", str(tmp_path / "topics")),
+        *("--data", str(topics / "en.train.tsv.gz"), "--dev", str(topics / "de.dev.tsv.gz")),
+    )
+    assert result.exit_code == 0, result.output
+    head = read_head(tmp_path / "topics")
+    assert head.labels == ("culture", "food", "home", "nature", "travel")
+    (measured,) = head.manifest.quality
+    assert measured.by_language["de"] > 40  # a fifth by chance
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "fats"], "Did you mean 'fast'"),
+        (["train", "fast", "--scale", "smoke", "--set", "stepz=1"], "Did you mean 'steps'"),
+        (["train", "fast"], "parallel/<source>/<lang>.txt(.gz)"),
+        (["train", "fast", "--scale", "huge"], "'smoke', 'small', 'paper'"),
+        (["export", ".", "somewhere"], "is no run"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_remedy(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = _run(*arguments)
+    assert result.exit_code in (1, 2)
+    assert said in result.output
+    assert "Traceback" not in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_research_only_text_is_refused(tmp_path: Path) -> None:
+    folder = write_template_folder(tmp_path / "data")
+    (folder / "parallel/template_sentences").rename(folder / "parallel/multi30k")
+    arguments = ["train", "fast", "--scale", "smoke", "--data", str(folder), *FEW]
+    arguments += ["--set", "sources=multi30k", "--out", str(tmp_path / "run")]
+    result = _run(*arguments)
+    assert result.exit_code == 1
+    assert "research use only" in result.output
+
+
+def test_recipes_are_listed() -> None:
+    result = _run("recipes")
+    assert result.exit_code == 0, result.output
+    assert "fast" in result.output
+
+
+def test_the_commands_are_there_without_torch() -> None:
+    """Listing the training commands must not import what only training needs."""
+    script = (
+        "import sys; from training.cli import commands; from click.testing import CliRunner;"
+        "assert CliRunner().invoke(commands[0], ['--help']).exit_code == 0;"
+        "heavy = {'torch', 'onnx', 'sklearn', 'scipy', 'numpy'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

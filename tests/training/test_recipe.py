@@ -1,0 +1,90 @@
+"""Recipes by name, and changes to their parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from service.errors import InputError, NotFoundError
+from training.recipe import SCALES, change, find_recipe, flatten, recipe_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parameters:
+    steps: int = 10
+    rate: float = 0.5
+    share: float | None = None
+    shuffle: bool = False
+    kind: Literal["a", "b"] = "a"
+    languages: tuple[str, ...] = ("en", "de")
+    cuts: tuple[int, ...] = (64,)
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueError("steps is at least 1")
+
+
+@pytest.mark.parametrize(
+    ("assignment", "value"),
+    [
+        ("steps=7", 7),
+        ("rate=1e-3", 1e-3),
+        ("share=0.5", 0.5),
+        ("share=none", None),
+        ("shuffle=true", True),
+        ("kind=b", "b"),
+        ("languages=fr,ja", ("fr", "ja")),
+        ("cuts=32,16", (32, 16)),
+        ("cuts=", ()),
+    ],
+)
+def test_values_are_read_by_their_type(assignment: str, value: object) -> None:
+    changed = change(_Parameters(), [assignment])
+    assert getattr(changed, assignment.partition("=")[0]) == value
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("stepz=7", "Did you mean 'steps'"),
+        ("steps", "A value is due"),
+        ("steps=many", "steps takes int"),
+        ("shuffle=yes", "true or false"),
+        ("kind=c", "one of a, b"),
+        ("cuts=x", "cuts takes int"),
+        ("steps=0", "steps is at least 1"),
+    ],
+)
+def test_what_cannot_be_is_refused(assignment: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        change(_Parameters(), [assignment])
+
+
+def test_the_manifest_gets_plain_values() -> None:
+    flat = flatten(_Parameters())
+    assert flat["languages"] == "en de"
+    assert flat["share"] is None
+    assert flat["steps"] == 10
+
+
+def test_an_unknown_recipe_is_refused_with_the_nearest() -> None:
+    with pytest.raises(NotFoundError, match="Did you mean 'fast'"):
+        find_recipe("fats")
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_has_its_scales(name: str) -> None:
+    recipe = find_recipe(name)
+    assert recipe.name == name
+    assert set(recipe.scales) == set(SCALES)
+    assert recipe.summary
+    assert recipe.stages
+
+
+def test_the_default_encoder_refuses_what_cannot_be() -> None:
+    small = find_recipe("fast").scales["small"]
+    with pytest.raises(InputError, match="teacher's 384"):
+        change(small, ["dimension=256"])
+    assert change(small, ["dimension=256", "distillation=0", "cuts=64"]).dimension == 256

@@ -1,0 +1,81 @@
+"""The directory of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from service.errors import ConflictError, InputError
+from training.checkpoints import save_checkpoint
+from training.data.folder import DataFolder
+from training.workspace import Workspace, claim, read_run
+
+
+def _work(directory: Path) -> Workspace:
+    return Workspace(directory, lambda: DataFolder(directory), torch.device("cpu"))
+
+
+def test_what_was_made_is_not_made_again(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def make() -> str:
+        made.append(1)
+        return "text"
+
+    for _ in range(2):
+        kept = _work(tmp_path).keep(
+            "text", make, save=lambda text, path: _write(path, text), load=Path.read_text
+        )
+        assert kept == "text"
+    assert made == [1]
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
+def test_a_break_while_saving_leaves_nothing_behind(tmp_path: Path) -> None:
+    def half(text: str, path: Path) -> None:
+        path.write_text(text[:2])
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        _work(tmp_path).keep("text", lambda: "text", save=half, load=Path.read_text)
+    kept = _work(tmp_path).keep(
+        "text", lambda: "whole", save=lambda text, path: _write(path, text), load=Path.read_text
+    )
+    assert kept == "whole"
+
+
+def test_a_run_is_gone_on_with_only_as_it_was_begun(tmp_path: Path) -> None:
+    described = {"recipe": "fast", "parameters": {"steps": 5, "rate": 0.1}}
+    claim(tmp_path / "run", described, fresh=False)
+    claim(tmp_path / "run", described, fresh=False)
+    assert read_run(tmp_path / "run") == described
+    other = {"recipe": "fast", "parameters": {"steps": 6, "rate": 0.1}}
+    with pytest.raises(ConflictError, match=r"differs in parameters\.steps"):
+        claim(tmp_path / "run", other, fresh=False)
+    claim(tmp_path / "run", other, fresh=True)
+    assert read_run(tmp_path / "run") == other
+
+
+def test_files_that_are_not_a_runs_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    for fresh in (False, True):
+        with pytest.raises(ConflictError, match="not a run's"):
+            claim(tmp_path, {"recipe": "fast"}, fresh=fresh)
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
+    with pytest.raises(InputError, match="is no run"):
+        read_run(tmp_path)
+
+
+def test_the_best_weights_come_before_the_last(tmp_path: Path) -> None:
+    work = _work(tmp_path)
+    with pytest.raises(InputError, match="no checkpoint"):
+        work.trained("train")
+    save_checkpoint(work.stage("train") / "checkpoint.pt", {"system": {"w": torch.zeros(1)}})
+    assert work.trained("train")["w"].item() == 0.0
+    save_checkpoint(work.stage("train") / "best.pt", {"system": {"w": torch.ones(1)}})
+    assert work.trained("train")["w"].item() == 1.0
