@@ -15,30 +15,26 @@ from typing import Literal
 import torch
 from torch import nn
 
-from service.text.tokenizer import SentencePieceTokenizer
 from training import paths
-from training.data.corpus import Corpus, CorpusPlan
+from training.data.corpus import CorpusPlan
 from training.data.lines import OnBroken
-from training.data.parallel_rows import joined_rows
 from training.data.translation import TranslationBatch
-from training.data.translation_batches import BatchLimits, TranslationBatches
+from training.data.translation_batches import BatchLimits
 from training.decoders.attention_gru import AttentionGruDecoder
 from training.encoders.ntdv import ContextHeads, NtdvStates, SumOfHeads, ThroughShared, freeze
 from training.encoders.recurrent import RecurrentEncoder, token_vectors
 from training.encoders.states import SentenceEncoder
 from training.export import Model, Tower
 from training.graphs.ntdv import ntdv_graph
-from training.language_vocabularies import tokenize_columns
 from training.loop import LoopOptions, Phase
 from training.objectives.distance_constraint import NtdvDistance
 from training.objectives.translation import TranslationLoss
-from training.preparation import prepare_corpus, prepare_tokens, prepare_vocabulary, provenance
+from training.preparation import provenance
 from training.recipe import Recipe, Scale, Stage
 from training.schedules import Constant
 from training.sentence_vectors import MeanPooling
 from training.translation import ByLanguage, Terms, TranslationSystem
-from training.translation_development import TranslationDevelopment
-from training.vocabulary import VocabularyPlan
+from training.translation_text import TranslationText, prepare_translation_text
 from training.workspace import Workspace
 
 FORWARD, BACKWARD, SHARED_LAYERS = "translate-forward", "translate-backward", "shared-layers"
@@ -103,7 +99,7 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             draws=5,
             batch=32,
             rate=1e-2,
-            steps=60,
+            steps=40,
             shared_steps=40,
             develop_every=20,
             log_every=10,
@@ -185,59 +181,55 @@ def build_backward(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
 
 def build_shared(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put together the training of the shared layers upon the two models."""
-    pieces = _tokenizer(p, work).vocabulary_size
-    first, second = p.languages
-    frozen = {}
-    for source, target, stage in ((first, second, FORWARD), (second, first, BACKWARD)):
-        frozen[source] = build_translator(p, pieces, source, target)
-        frozen[source].load_state_dict(work.trained(stage))
+    text = _text(p, work)
+    frozen = _translators(p, text.pieces)
+    for model, stage in zip(frozen.values(), (FORWARD, BACKWARD), strict=True):
+        model.load_state_dict(work.trained(stage))
     path = paths.TrainingPath(p.languages, p.languages)
-    return _phase(p, work, build_system(p, frozen), path, steps=p.shared_steps)
+    return _phase(p, text, build_system(p, frozen), path, steps=p.shared_steps)
 
 
 def _translator_phase(
     p: Parameters, work: Workspace, source: str, target: str
 ) -> Phase[TranslationBatch]:
-    system = build_translator(p, _tokenizer(p, work).vocabulary_size, source, target)
-    path = paths.TrainingPath((source,), (target,))
-    return _phase(p, work, system, path, steps=p.steps)
+    text = _text(p, work)
+    system = build_translator(p, text.pieces, source, target)
+    return _phase(p, text, system, paths.TrainingPath((source,), (target,)), steps=p.steps)
+
+
+def _translators(p: Parameters, pieces: int) -> dict[str, TranslationSystem]:
+    """Return the forward and the backward model by source language, in this order."""
+    first, second = p.languages
+    return {
+        first: build_translator(p, pieces, first, second),
+        second: build_translator(p, pieces, second, first),
+    }
 
 
 def _phase(
     p: Parameters,
-    work: Workspace,
+    text: TranslationText,
     system: TranslationSystem,
     path: paths.TrainingPath,
     *,
     steps: int,
 ) -> Phase[TranslationBatch]:
-    corpus, tokenizer = _corpus(p, work), _tokenizer(p, work)
-    system.to(work.device)
-    # One token more than may be, so that what is too long is known and left out rather than cut.
-    tokens = prepare_tokens(work, corpus, _vocabulary(p, work), longest=p.longest + 1)
-    held_out, held_out_tokens = tokenize_columns(
-        corpus.held_out, dict.fromkeys(corpus.held_out, tokenizer), longest=p.longest + 1
-    )
+    system.to(text.work.device)
     mixture = paths.even([path])
     limits = BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest)
     trained = [parameter for parameter in system.parameters() if parameter.requires_grad]
-    translates = len(path.sources) == 1
     return Phase(
         system=system,
-        batches=TranslationBatches(
-            joined_rows(corpus, "en"), tokens, mixture, limits=limits, seed=p.seed
-        ),
+        batches=text.batches(mixture, limits=limits, seed=p.seed),
         optimisers=(torch.optim.Adam(trained, lr=p.rate),),
         schedule=Constant(),
-        develop=TranslationDevelopment(
-            system, held_out, held_out_tokens, mixture, longest=p.longest, device=work.device
-        ),
+        develop=text.development(system, mixture, longest=p.longest),
         options=LoopOptions(
             steps=steps,
             clip=p.clip,
             develop_every=p.develop_every,
             log_every=p.log_every,
-            watch="perplexity" if translates else "search_error",
+            watch="perplexity" if len(path.sources) == 1 else "search_error",
             better="lower",
         ),
     )
@@ -245,14 +237,8 @@ def _phase(
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: one encoder a language."""
-    corpus, vocabulary = _corpus(p, work), _vocabulary(p, work)
-    pieces = _tokenizer(p, work).vocabulary_size
-    first, second = p.languages
-    frozen = {
-        source: build_translator(p, pieces, source, target)
-        for source, target in ((first, second), (second, first))
-    }
-    system = build_system(p, frozen).eval()
+    text = _text(p, work)
+    system = build_system(p, _translators(p, text.pieces)).eval()
     system.load_state_dict(work.trained(SHARED_LAYERS))
     towers = {}
     for language in p.languages:
@@ -262,9 +248,9 @@ def model(p: Parameters, work: Workspace) -> Model:
         towers[language] = Tower(
             graph=ntdv_graph(encoder, dimension=p.dimension),
             reference=encoder.rectangle,
-            tokenizer=vocabulary,
+            tokenizer=text.vocabulary,
             tokenizer_kind="sentencepiece",
-            vocabulary=pieces,
+            vocabulary=text.pieces,
         )
     name = f"{'cnv' if p.beta else 'nv'}-{p.vector}"
     return Model(
@@ -286,11 +272,11 @@ def model(p: Parameters, work: Workspace) -> Model:
             *(("Trained on research-only text: not to be shipped.",) if p.research else ()),
         ),
         licence="Research use only" if p.research else "Apache-2.0",
-        data=provenance(corpus),
+        data=provenance(text.corpus),
     )
 
 
-def _corpus(p: Parameters, work: Workspace) -> Corpus:
+def _text(p: Parameters, work: Workspace) -> TranslationText:
     plan = CorpusPlan(
         sources=p.sources,
         languages=p.languages,
@@ -300,16 +286,7 @@ def _corpus(p: Parameters, work: Workspace) -> Corpus:
         broken=p.broken,
         seed=p.seed,
     )
-    return prepare_corpus(work, plan, research=p.research)
-
-
-def _vocabulary(p: Parameters, work: Workspace) -> bytes:
-    plan = VocabularyPlan(pieces=p.pieces, kind="bpe", seed=p.seed)
-    return prepare_vocabulary(work, _corpus(p, work), plan)
-
-
-def _tokenizer(p: Parameters, work: Workspace) -> SentencePieceTokenizer:
-    return SentencePieceTokenizer(_vocabulary(p, work))
+    return prepare_translation_text(work, plan, pieces=p.pieces, seed=p.seed, research=p.research)
 
 
 RECIPE = Recipe(

@@ -1,11 +1,9 @@
-"""Li 2021, chapter 4: LASER and T-MDE, and both under a distance constraint.
+"""Li 2021, chapter 4: T-MDE, a transformer whose first state holds the sentence.
 
-One encoder and one decoder for all languages; each language is translated into the pivots.
-
-    laser-1, laser-6    BiLSTM of 1 or 6 layers, max-pooling; LSTM decoder      (section 2.1.4)
-    t-mde, t-mde-f      transformer, first token; the decoder sees the vector alone, or all states
-    t-mde-p             the same, with the pyramid of learned rows             (section 4.2.2)
-    c...                with the distance constraint                           (section 4.2.3)
+T-MDE           pyramid=false beta=0                the decoder sees that state alone
+T-MDE_F         pyramid=false beta=0 sees=states    the decoder sees all of them
+T-MDE_P         beta=0                              learned rows gather what the layers say
+cT-MDE(_P)      pyramid=false, or as it is          with the distance constraint
 """
 
 from __future__ import annotations
@@ -16,17 +14,11 @@ from types import MappingProxyType
 from typing import Literal
 
 import torch
-from torch import nn
-from torch.optim import Optimizer
 
-from service.text.tokenizer import SentencePieceTokenizer
-from training import paths
-from training.data.corpus import Corpus, CorpusPlan
+from training.data.corpus import CorpusPlan
 from training.data.lines import OnBroken
-from training.data.parallel_rows import joined_rows
 from training.data.translation import TranslationBatch
-from training.data.translation_batches import BatchLimits, TranslationBatches
-from training.decoders.laser import LaserDecoder
+from training.data.translation_batches import BatchLimits
 from training.decoders.transformer import (
     TransformerDecoder,
     make_decoder_layer,
@@ -34,7 +26,6 @@ from training.decoders.transformer import (
     states_memory,
 )
 from training.encoders.pyramid import PyramidEncoder
-from training.encoders.recurrent import RecurrentEncoder, blstm_layers, token_vectors
 from training.encoders.states import SentenceEncoder
 from training.encoders.transformer import (
     TokenEmbedding,
@@ -43,19 +34,16 @@ from training.encoders.transformer import (
     make_layer,
 )
 from training.export import Model, Tower
-from training.graphs.recurrent import recurrent_graph
 from training.graphs.traced import traced_graph
-from training.language_vocabularies import tokenize_columns
 from training.loop import LoopOptions, Phase
 from training.objectives.distance_constraint import TmdeDistance
-from training.objectives.translation import TranslationLoss
-from training.preparation import prepare_corpus, prepare_tokens, prepare_vocabulary, provenance
+from training.pivots import pivot_mixture, pivot_terms
+from training.preparation import provenance
 from training.recipe import Recipe, Scale, Stage
-from training.schedules import Constant, InverseSquareRoot, Schedule
-from training.sentence_vectors import FirstState, MaxPooling
-from training.translation import SHARED, ByLanguage, Terms, TranslationSystem
-from training.translation_development import TranslationDevelopment
-from training.vocabulary import VocabularyPlan
+from training.schedules import InverseSquareRoot
+from training.sentence_vectors import FirstState
+from training.translation import SHARED, ByLanguage, TranslationSystem
+from training.translation_text import TranslationText, prepare_translation_text
 from training.workspace import Workspace
 
 STAGE = "train"
@@ -71,24 +59,13 @@ DATA = (
 )
 EVALUATION = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
 
-System = Literal[
-    "laser-1",
-    "laser-6",
-    "claser-1",
-    "claser-6",
-    "t-mde",
-    "t-mde-f",
-    "t-mde-p",
-    "ct-mde",
-    "ct-mde-p",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
     """What may be changed with `--set`."""
 
-    system: System = "ct-mde-p"
+    pyramid: bool = True  # section 4.2.2
+    sees: Literal["vector", "states"] = "vector"  # what the decoder sees: states is T-MDE_F
     languages: tuple[str, ...] = ("en", "de", "fr", "es", "it")  # section 4.2
     pivots: tuple[str, ...] = ("en", "es")  # languages that are written
     sources: tuple[str, ...] = DATA
@@ -97,17 +74,17 @@ class Parameters:
     held_out_source: str = "ntrex"
     held_out_first: int = 700
     pieces: int = 50_000  # BPE, all languages together (4.3.1)
-    width: int = 1024  # of a sentence vector; each way half of it in LASER (table 4.1)
-    layers: int = 6  # of a transformer; LASER has those of its name
+    width: int = 1024  # table 4.1, as what follows
+    layers: int = 6
     heads: int = 16
     inner: int = 4096
     rows: int = 32  # learned rows of the pyramid
-    embedding: int = 512  # of LASER's tokens
-    decoder_width: int = 2048  # of LASER's decoder
-    dropout: float | None = None  # 0.3, and 0.1 in LASER
-    rate: float | None = None  # Adam's: 5e-4 at its peak, and 1e-3 all along in LASER
+    dropout: float = 0.3  # 4.3.1, footnote, as what follows
+    rate: float = 5e-4  # Adam's, at its peak
     warm_up: int = 4000  # steps
-    beta: float = 0.25  # of the constraint (4.3.1)
+    smoothing: float = 0.1
+    decay: float = 1e-4
+    beta: float = 0.25  # of the constraint (4.3.1); 0 is T-MDE, above it cT-MDE
     margin: float = 0.5  # alpha
     marginal: float = 1.0  # lambda
     draws: int = 40  # N_s
@@ -123,35 +100,17 @@ class Parameters:
     def __post_init__(self) -> None:
         if not set(self.pivots) <= set(self.languages) or len(self.languages) < 2:
             raise ValueError(f"pivots are among the languages, {', '.join(self.languages)}")
-        if self.width % self.heads or self.width % 2:
-            raise ValueError(f"width is even and a multiple of the {self.heads} heads")
+        if self.width % self.heads:
+            raise ValueError(f"width is a multiple of the {self.heads} heads")
+        if self.pyramid and (self.rows % 4 or self.layers < 2):
+            raise ValueError("the pyramid needs two layers and rows that can be halved twice")
 
     @property
-    def constrained(self) -> bool:
-        """Whether translations are drawn together."""
-        return self.system.startswith("c")
+    def name(self) -> str:
+        """The system's name in the thesis."""
+        variant = ("-f" if self.sees == "states" else "") + ("-p" if self.pyramid else "")
+        return ("c" if self.beta else "") + "t-mde" + variant
 
-    @property
-    def recurrent(self) -> bool:
-        """Whether it is a LASER."""
-        return "laser" in self.system
-
-
-_SMALL = Parameters(
-    pieces=12_000,
-    width=256,
-    heads=4,
-    inner=1024,
-    embedding=256,
-    decoder_width=512,
-    dropout=0.1,
-    rate=1e-3,
-    warm_up=800,
-    batch_tokens=6000,
-    longest=60,
-    steps=8000,
-    max_tokens=256,
-)
 
 SCALES: Mapping[Scale, Parameters] = MappingProxyType(
     {
@@ -166,8 +125,6 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             heads=4,
             inner=64,
             rows=8,
-            embedding=24,
-            decoder_width=48,
             dropout=0.0,
             rate=4e-3,
             warm_up=20,
@@ -178,8 +135,21 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             log_every=10,
             max_tokens=64,
         ),
-        "small": _SMALL,
-        # Europarl v7: "Ten to twenty epochs were run" (4.3.1) of about 14 million pairs.
+        "small": Parameters(
+            pieces=12_000,
+            width=256,
+            heads=4,
+            inner=1024,
+            dropout=0.1,
+            rate=1e-3,
+            warm_up=800,
+            batch_tokens=6000,
+            longest=60,
+            steps=8000,
+            max_tokens=256,
+        ),
+        # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs
+        # ("Ten to twenty epochs were run", 4.3.1).
         "paper": Parameters(
             sources=("europarl",),
             held_out_source="europarl",
@@ -191,113 +161,58 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
 )
 
 
-def mixture_of(p: Parameters) -> paths.Mixture:
-    """Return each language into each pivot, as often as the others (4.2).
-
-    The constraint needs the vector of the target too, so there it is encoded as well; the rule that
-    a target is decoded from the other sources keeps it out of its own translation.
-    """
-    chosen = paths.each_to_pivots(p.languages, p.pivots)
-    if p.constrained:
-        chosen = tuple(
-            paths.TrainingPath((*path.sources, *path.targets), path.targets) for path in chosen
-        )
-    return paths.even(chosen)
-
-
-def build_encoder(p: Parameters, pieces: int) -> SentenceEncoder:
-    """Return the shared encoder."""
-    dropout = _dropout(p)
-    if p.recurrent:
-        depth = int(p.system[-1])
-        layers = blstm_layers(p.embedding, p.width // 2, depth)
-        tokens = RecurrentEncoder(token_vectors(pieces, p.embedding), layers, dropout=dropout)
-        return SentenceEncoder(tokens, MaxPooling())
+def build_system(p: Parameters, pieces: int) -> TranslationSystem:
+    """Put the parts together; `pieces` is the size of the vocabulary."""
 
     def layer() -> TransformerLayer:
-        return make_layer(p.width, heads=p.heads, inner=p.inner, dropout=dropout, norm_first=True)
+        return make_layer(p.width, heads=p.heads, inner=p.inner, dropout=p.dropout, norm_first=True)
 
     transformer = TransformerEncoder(
         TokenEmbedding(pieces, p.width),
         [layer() for _ in range(p.layers)],
         width=p.width,
-        dropout=dropout,
+        dropout=p.dropout,
         first_token=True,
     )
-    pyramid = p.system.endswith("-p")
-    above = PyramidEncoder(transformer, layer(), rows=p.rows) if pyramid else transformer
-    return SentenceEncoder(above, FirstState())
-
-
-def build_decoder(p: Parameters, pieces: int) -> nn.Module:
-    """Return the shared decoder."""
-    dropout = _dropout(p)
-    if p.recurrent:
-        return LaserDecoder(
-            pieces,
-            embedding=p.embedding,
-            hidden=p.decoder_width,
-            vector=p.width,
-            languages=p.pivots,
-            dropout=dropout,
-        )
-    one = make_decoder_layer(p.width, heads=p.heads, inner=p.inner, dropout=dropout, vector=p.width)
-    return TransformerDecoder(
+    # The pyramid has a seventh layer (table 4.1).
+    tokens = PyramidEncoder(transformer, layer(), rows=p.rows) if p.pyramid else transformer
+    decoder = TransformerDecoder(
         TokenEmbedding(pieces, p.width),
-        [one],  # "six encoder layers and one decoder layer" (4.2)
-        states_memory if p.system == "t-mde-f" else sentence_memory,
+        # "It has six encoder layers and one decoder layer" (section 4.2).
+        [
+            make_decoder_layer(
+                p.width, heads=p.heads, inner=p.inner, dropout=p.dropout, vector=p.width
+            )
+        ],
+        states_memory if p.sees == "states" else sentence_memory,
         languages=p.pivots,
-        dropout=dropout,
+        dropout=p.dropout,
     )
-
-
-def build_system(p: Parameters, pieces: int) -> TranslationSystem:
-    """Put the parts together; `pieces` is the size of the vocabulary."""
-    smoothing = 0.0 if p.recurrent else 0.1
-    if p.constrained:
-        distance = TmdeDistance(margin=p.margin, weight=p.marginal, draws=p.draws)
-        terms = Terms(
-            # Eq. 4.21 adds up a sentence's own terms, so its tokens are added up too.
-            translation=TranslationLoss("sum", smoothing),
-            translation_weight=0.5,
-            closeness={"distance": (distance, p.beta)},
-        )
-    else:
-        terms = Terms(translation=TranslationLoss("token", smoothing))
+    distance = TmdeDistance(margin=p.margin, weight=p.marginal, draws=p.draws)
     return TranslationSystem(
-        ByLanguage({SHARED: build_encoder(p, pieces)}),
-        ByLanguage({SHARED: build_decoder(p, pieces)}),
-        terms,
+        ByLanguage({SHARED: SentenceEncoder(tokens, FirstState())}),
+        ByLanguage({SHARED: decoder}),
+        pivot_terms(distance, beta=p.beta, smoothing=p.smoothing),
     )
 
 
 def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put system, batches and schedule together."""
-    corpus = _corpus(p, work)
-    vocabulary = _vocabulary(p, work, corpus)
-    tokenizer = SentencePieceTokenizer(vocabulary)
-    system = build_system(p, tokenizer.vocabulary_size).to(work.device)
-    # One token more than may be, so that what is too long is known and left out rather than cut.
-    tokens = prepare_tokens(work, corpus, vocabulary, longest=p.longest + 1)
-    held_out, held_out_tokens = tokenize_columns(
-        corpus.held_out, dict.fromkeys(corpus.held_out, tokenizer), longest=p.longest + 1
-    )
-    mixture = mixture_of(p)
-    optimiser, schedule = _optimisation(p, system)
+    text = _text(p, work)
+    system = build_system(p, text.pieces).to(work.device)
+    mixture = pivot_mixture(p.languages, p.pivots, constrained=p.beta > 0)
+    limits = BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest)
     return Phase(
         system=system,
-        batches=TranslationBatches(
-            joined_rows(corpus, "en"),
-            tokens,
-            mixture,
-            limits=BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest),
-            seed=p.seed,
+        batches=text.batches(mixture, limits=limits, seed=p.seed),
+        optimisers=(
+            # fairseq's Adam decays the weights apart from the gradient, as AdamW does.
+            torch.optim.AdamW(
+                system.parameters(), lr=p.rate, betas=(0.9, 0.98), weight_decay=p.decay
+            ),
         ),
-        optimisers=(optimiser,),
-        schedule=schedule,
-        develop=TranslationDevelopment(
-            system, held_out, held_out_tokens, mixture, longest=p.longest, device=work.device
-        ),
+        schedule=InverseSquareRoot(p.warm_up),
+        develop=text.development(system, mixture, longest=p.longest),
         options=LoopOptions(
             steps=p.steps,
             develop_every=p.develop_every,
@@ -311,55 +226,38 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported."""
-    corpus = _corpus(p, work)
-    vocabulary = _vocabulary(p, work, corpus)
-    pieces = SentencePieceTokenizer(vocabulary).vocabulary_size
-    system = build_system(p, pieces).eval()
+    text = _text(p, work)
+    system = build_system(p, text.pieces).eval()
     system.load_state_dict(work.trained(STAGE))
     encoder = system.encoder(SHARED)
     tower = Tower(
-        graph=(
-            recurrent_graph(encoder, dimension=p.width) if p.recurrent else traced_graph(encoder)
-        ),
+        graph=traced_graph(encoder),
         reference=encoder.rectangle,
-        tokenizer=vocabulary,
+        tokenizer=text.vocabulary,
         tokenizer_kind="sentencepiece",
-        vocabulary=pieces,
+        vocabulary=text.pieces,
     )
     return Model(
         towers={SHARED: tower},
-        name=p.system,
-        family="lstm" if p.recurrent else "transformer",
+        name=p.name,
+        family="transformer",
         description=(
             f"Learned by translating into {' and '.join(p.pivots)} (Li 2021, chapter 4)"
-            + (", with a distance constraint between translations." if p.constrained else ".")
+            + (", with a distance constraint between translations." if p.beta else ".")
         ),
-        space=f"li-{p.system}",
+        space=f"li-{p.name}",
         dimension=p.width,
         languages=p.languages,
         max_tokens=p.max_tokens,
-        pooling="max" if p.recurrent else "first",
+        pooling="first",
         precision="fp32",
         limits=("Trained on research-only text: not to be shipped.",) if p.research else (),
         licence="Research use only" if p.research else "Apache-2.0",
-        data=provenance(corpus),
+        data=provenance(text.corpus),
     )
 
 
-def _dropout(p: Parameters) -> float:
-    return p.dropout if p.dropout is not None else (0.1 if p.recurrent else 0.3)
-
-
-def _optimisation(p: Parameters, system: nn.Module) -> tuple[Optimizer, Schedule]:
-    if p.recurrent:  # Artetxe & Schwenk 2019, section 3.2: a constant rate
-        return torch.optim.Adam(system.parameters(), lr=p.rate or 1e-3), Constant()
-    optimiser = torch.optim.AdamW(  # section 4.3.1, footnote; fairseq's decay is apart, as here
-        system.parameters(), lr=p.rate or 5e-4, betas=(0.9, 0.98), weight_decay=1e-4
-    )
-    return optimiser, InverseSquareRoot(p.warm_up)
-
-
-def _corpus(p: Parameters, work: Workspace) -> Corpus:
+def _text(p: Parameters, work: Workspace) -> TranslationText:
     plan = CorpusPlan(
         sources=p.sources,
         languages=p.languages,
@@ -369,17 +267,12 @@ def _corpus(p: Parameters, work: Workspace) -> Corpus:
         broken=p.broken,
         seed=p.seed,
     )
-    return prepare_corpus(work, plan, research=p.research)
-
-
-def _vocabulary(p: Parameters, work: Workspace, corpus: Corpus) -> bytes:
-    plan = VocabularyPlan(pieces=p.pieces, kind="bpe", seed=p.seed)
-    return prepare_vocabulary(work, corpus, plan)
+    return prepare_translation_text(work, plan, pieces=p.pieces, seed=p.seed, research=p.research)
 
 
 RECIPE = Recipe(
     name="li-tmde",
-    summary="LASER and T-MDE: shared encoder and decoder, pivots; c...: distance constraint",
+    summary="T-MDE, _F, _P, cT-MDE(_P): transformer, vector of the first token, pivot languages",
     scales=SCALES,
     minutes=150,
     stages=(Stage(name=STAGE, build=build),),

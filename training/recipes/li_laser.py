@@ -1,0 +1,240 @@
+"""Li 2021, chapter 4: LASER as the thesis trains it again, and cLASER.
+
+    LASER_1, LASER_6    layers=1 beta=0, layers=6 beta=0
+    cLASER              with the distance constraint
+
+After Artetxe & Schwenk 2019: a BiLSTM for all languages, max-pooling, an LSTM decoder that is told
+sentence and language at every step, and pivot languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import torch
+
+from training.data.corpus import CorpusPlan
+from training.data.lines import OnBroken
+from training.data.translation import TranslationBatch
+from training.data.translation_batches import BatchLimits
+from training.decoders.laser import LaserDecoder
+from training.encoders.recurrent import RecurrentEncoder, blstm_layers, token_vectors
+from training.encoders.states import SentenceEncoder
+from training.export import Model, Tower
+from training.graphs.recurrent import recurrent_graph
+from training.loop import LoopOptions, Phase
+from training.objectives.distance_constraint import TmdeDistance
+from training.pivots import pivot_mixture, pivot_terms
+from training.preparation import provenance
+from training.recipe import Recipe, Scale, Stage
+from training.schedules import Constant
+from training.sentence_vectors import MaxPooling
+from training.translation import SHARED, ByLanguage, TranslationSystem
+from training.translation_text import TranslationText, prepare_translation_text
+from training.workspace import Workspace
+
+STAGE = "train"
+DATA = (
+    "tatoeba",
+    "tatoeba_anki",
+    "bible_nt",
+    "tico19",
+    "python_docs",
+    "gnome_help",
+    "tldr",
+    "ntrex",
+)
+EVALUATION = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """What may be changed with `--set`."""
+
+    languages: tuple[str, ...] = ("en", "de", "fr", "es", "it")  # section 4.2
+    pivots: tuple[str, ...] = ("en", "es")  # languages that are written
+    sources: tuple[str, ...] = DATA
+    broken: OnBroken = "refuse"
+    research: bool = False
+    held_out_source: str = "ntrex"
+    held_out_first: int = 700
+    pieces: int = 50_000  # BPE, all languages together (4.3.1)
+    layers: int = 6  # table 4.1, as the widths
+    width: int = 1024  # of a sentence vector; half of it each way
+    decoder_width: int = 2048
+    embedding: int = 512  # not named in the thesis; that of the code published with it
+    dropout: float = 0.1  # Artetxe & Schwenk 2019, section 3.2, as the rate
+    rate: float = 1e-3  # Adam's, all along
+    beta: float = 0.25  # of the constraint (4.3.1); 0 is LASER, above it cLASER
+    margin: float = 0.5  # alpha
+    marginal: float = 1.0  # lambda
+    draws: int = 40  # N_s
+    batch_tokens: int = 128_000  # of a side, pads included (4.3.1)
+    longest: int = 100  # tokens
+    steps: int
+    precision: Literal["fp32", "bf16"] = "fp32"
+    develop_every: int = 1000
+    log_every: int = 50
+    max_tokens: int = 512  # of a text that is served; 750 (4.5.2)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not set(self.pivots) <= set(self.languages) or len(self.languages) < 2:
+            raise ValueError(f"pivots are among the languages, {', '.join(self.languages)}")
+        if self.width % 2:
+            raise ValueError("width is even: half of it each way")
+
+    @property
+    def name(self) -> str:
+        """The system's name in the thesis."""
+        return f"{'c' if self.beta else ''}laser-{self.layers}"
+
+
+SCALES: Mapping[Scale, Parameters] = MappingProxyType(
+    {
+        "smoke": Parameters(
+            languages=("en", "de", "fr", "es"),
+            sources=("template_sentences",),
+            held_out_source="template_sentences",
+            held_out_first=224,
+            pieces=260,
+            layers=1,
+            width=32,
+            decoder_width=48,
+            embedding=24,
+            dropout=0.0,
+            rate=2e-2,
+            batch_tokens=400,
+            longest=60,
+            steps=80,
+            develop_every=40,
+            log_every=10,
+            max_tokens=64,
+        ),
+        "small": Parameters(
+            pieces=12_000,
+            layers=1,
+            width=512,
+            decoder_width=512,
+            embedding=256,
+            batch_tokens=6000,
+            longest=60,
+            steps=8000,
+            max_tokens=256,
+        ),
+        # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs
+        # ("Ten to twenty epochs were run", 4.3.1).
+        "paper": Parameters(
+            sources=("europarl",),
+            held_out_source="europarl",
+            held_out_first=1_900_000,
+            precision="bf16",
+            steps=60_000,
+        ),
+    }
+)
+
+
+def build_system(p: Parameters, pieces: int) -> TranslationSystem:
+    """Put the parts together; `pieces` is the size of the vocabulary."""
+    tokens = RecurrentEncoder(
+        token_vectors(pieces, p.embedding),
+        blstm_layers(p.embedding, p.width // 2, p.layers),
+        dropout=p.dropout,
+    )
+    decoder = LaserDecoder(
+        pieces,
+        embedding=p.embedding,
+        hidden=p.decoder_width,
+        vector=p.width,
+        languages=p.pivots,
+        dropout=p.dropout,
+    )
+    distance = TmdeDistance(margin=p.margin, weight=p.marginal, draws=p.draws)
+    return TranslationSystem(
+        ByLanguage({SHARED: SentenceEncoder(tokens, MaxPooling())}),
+        ByLanguage({SHARED: decoder}),
+        pivot_terms(distance, beta=p.beta, smoothing=0.0),
+    )
+
+
+def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
+    """Put system, batches and schedule together."""
+    text = _text(p, work)
+    system = build_system(p, text.pieces).to(work.device)
+    mixture = pivot_mixture(p.languages, p.pivots, constrained=p.beta > 0)
+    limits = BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest)
+    return Phase(
+        system=system,
+        batches=text.batches(mixture, limits=limits, seed=p.seed),
+        optimisers=(torch.optim.Adam(system.parameters(), lr=p.rate),),
+        schedule=Constant(),
+        develop=text.development(system, mixture, longest=p.longest),
+        options=LoopOptions(
+            steps=p.steps,
+            develop_every=p.develop_every,
+            log_every=p.log_every,
+            watch="search_error",
+            better="lower",
+            precision=p.precision,
+        ),
+    )
+
+
+def model(p: Parameters, work: Workspace) -> Model:
+    """Return what is exported."""
+    text = _text(p, work)
+    system = build_system(p, text.pieces).eval()
+    system.load_state_dict(work.trained(STAGE))
+    encoder = system.encoder(SHARED)
+    tower = Tower(
+        graph=recurrent_graph(encoder, dimension=p.width),
+        reference=encoder.rectangle,
+        tokenizer=text.vocabulary,
+        tokenizer_kind="sentencepiece",
+        vocabulary=text.pieces,
+    )
+    return Model(
+        towers={SHARED: tower},
+        name=p.name,
+        family="lstm",
+        description=(
+            f"Learned by translating into {' and '.join(p.pivots)} (Li 2021, chapter 4)"
+            + (", with a distance constraint between translations." if p.beta else ".")
+        ),
+        space=f"li-{p.name}",
+        dimension=p.width,
+        languages=p.languages,
+        max_tokens=p.max_tokens,
+        pooling="max",
+        precision="fp32",
+        limits=("Trained on research-only text: not to be shipped.",) if p.research else (),
+        licence="Research use only" if p.research else "Apache-2.0",
+        data=provenance(text.corpus),
+    )
+
+
+def _text(p: Parameters, work: Workspace) -> TranslationText:
+    plan = CorpusPlan(
+        sources=p.sources,
+        languages=p.languages,
+        held_out_source=p.held_out_source,
+        held_out_rows=(p.held_out_first, 10_000_000),
+        evaluation=EVALUATION,
+        broken=p.broken,
+        seed=p.seed,
+    )
+    return prepare_translation_text(work, plan, pieces=p.pieces, seed=p.seed, research=p.research)
+
+
+RECIPE = Recipe(
+    name="li-laser",
+    summary="LASER_1, LASER_6, cLASER: shared BiLSTM, max; LSTM told all at every step; pivots",
+    scales=SCALES,
+    minutes=150,
+    stages=(Stage(name=STAGE, build=build),),
+    model=model,
+)
