@@ -232,7 +232,7 @@ class Corpus:
         with self._lock.exclusive():
             transaction.commit()
             # Another process may have written since: then the next search catches up with both.
-            if self._index.generation == change.generation - 1:
+            if self._index.generation == change.before:
                 try:
                     self._index.follow(change)
                 except Exception:

@@ -104,9 +104,13 @@ class VectorIndex:
             return
         wanted = snapshot.keys()
         self.remove(np.setdiff1d(self.keys, wanted, assume_unique=True))
-        for keys, vectors in snapshot.vector_batches(
-            np.setdiff1d(wanted, self.keys, assume_unique=True)
-        ):
+        self.compact()
+        missing: Keys = np.setdiff1d(wanted, self.keys, assume_unique=True)
+        if len(missing) and len(self) and missing[0] < self.keys[-1]:
+            # Only where the clock was set back and an older copy put in the file's place.
+            self._faiss.reset()
+            self._rows, missing = 0, wanted
+        for keys, vectors in snapshot.vector_batches(missing):
             self.add(keys, vectors)
         self.generation = generation
 

@@ -1,13 +1,16 @@
 """Documents and vectors of one corpus in one SQLite file: the truth, of which indexes are copies.
 
-- A document gets a new integer key whenever it is written, and no key is ever given twice. So a
-  key names one vector for good, and an index differs from the store by two sets of keys alone.
-- Every write counts the generation up by one; an index that carries the same number is current.
+- A document gets a new integer key whenever it is written: the time in microseconds, or one more
+  than the key before. No key is given twice, not even after the file was replaced by an older
+  copy, where a plain counter would give the same numbers to other documents. So a key names one
+  vector for good, and an index differs from the store by two sets of keys alone.
+- Every write changes the generation, by the same rule; an index that carries it is current.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -66,7 +69,8 @@ class Header:
 class Change:
     """One write, as an index has to follow it."""
 
-    generation: int  # the store's, once it is committed
+    before: int  # the store's generation, until it is committed
+    generation: int  # and from then on
     removed: Keys
     added: Keys  # ascending, each greater than any before
     vectors: Vectors  # [added, dimension]
@@ -153,7 +157,7 @@ class Transaction:
         row = self._connection.execute(
             "SELECT seq FROM sqlite_sequence WHERE name = 'documents'"
         ).fetchone()
-        first = (row[0] if row else 0) + 1
+        first = _after(row[0] if row else 0)
         added = np.arange(first, first + len(documents), dtype=np.int64)
         keys: list[int] = added.tolist()
         self._connection.executemany(
@@ -167,14 +171,14 @@ class Transaction:
             "INSERT INTO vectors (key, vector) VALUES (?, ?)",
             ((key, vector.data) for key, vector in zip(keys, vectors, strict=True)),
         )
-        return Change(self._next_generation(), removed, added, vectors)
+        return Change(*self._next_generation(), removed, added, vectors)
 
     def delete(self, keys: Keys) -> Change:
         """Delete the documents that have `keys`."""
         self._remove(keys)
         width = self._snapshot.dimension
         return Change(
-            self._next_generation(),
+            *self._next_generation(),
             keys,
             np.empty(0, dtype=np.int64),
             np.empty((0, width), dtype=np.float32),
@@ -197,11 +201,15 @@ class Transaction:
         self._connection.executemany("DELETE FROM documents WHERE key = ?", rows)
         self._connection.executemany("DELETE FROM vectors WHERE key = ?", rows)
 
-    def _next_generation(self) -> int:
-        (generation,) = self._connection.execute(
-            "UPDATE corpus SET generation = generation + 1 RETURNING generation"
-        ).fetchone()
-        return int(generation)
+    def _next_generation(self) -> tuple[int, int]:
+        (before,) = self._connection.execute("SELECT generation FROM corpus").fetchone()
+        generation = _after(before)
+        self._connection.execute("UPDATE corpus SET generation = ?", (generation,))
+        return before, generation
+
+
+def _after(last: int) -> int:
+    return max(last + 1, time.time_ns() // 1000)
 
 
 def create_store(path: Path, header: Header) -> None:

@@ -298,6 +298,26 @@ class TestReopening:
         assert ids(opened.get("demo")) == expected
         opened.close()
 
+    @pytest.mark.usefixtures("corpus")
+    def test_index_of_another_history_is_not_mistaken_for_this_one(self, corpora: Corpora) -> None:
+        """A copy is restored, goes on with other documents, and is killed before it saves."""
+        corpora.close()
+        folder = corpora.directory / "demo"
+        copy = (folder / STORE_FILE).read_bytes()
+        opened = Corpora(corpora.directory)
+        opened.get("demo").upsert(sample_documents(10, start=60), sample_vectors(10, seed=4))
+        opened.close()
+        left_behind = (folder / INDEX_FILE).read_bytes()
+        (folder / STORE_FILE).write_bytes(copy)
+        opened = Corpora(corpora.directory)
+        opened.get("demo").upsert(sample_documents(10, start=60), sample_vectors(10, seed=5))
+        expected = ids(opened.get("demo"))
+        opened.close()
+        (folder / INDEX_FILE).write_bytes(left_behind)
+        opened = Corpora(corpora.directory)
+        assert ids(opened.get("demo")) == expected
+        opened.close()
+
     def test_large_changes_are_saved_on_the_way(
         self, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
     ) -> None:

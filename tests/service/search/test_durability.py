@@ -25,7 +25,7 @@ import sys
 from pathlib import Path
 
 from service.search.corpora import Corpora
-from tests.service.search.test_durability import batch_of, vector_of
+from tests.service.search.test_durability import BATCH, batch_of
 
 import service.search.corpus
 service.search.corpus.SAVE_ROWS = 100  # so that kills meet the saving of the index too
@@ -39,7 +39,7 @@ while True:
     corpus.upsert(documents, vectors)
     print("upserted", number, flush=True)
     if number % 3 == 0:
-        corpus.delete([document.id for document in batch_of(number - 1)[0]])
+        corpus.delete([document.id for document in batch_of(number - 1)[0][:BATCH]])
         print("deleted", number - 1, flush=True)
 """
 

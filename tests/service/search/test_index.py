@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from service.inference.session import Vectors
 from service.search.checks import unit_vectors
 from service.search.index import NEVER, NO_KEY, VectorIndex, load_index
 from service.search.snapshot import Keys
-from service.search.store import Change
-from tests.service.search.samples import DIMENSION, sample_vectors
+from service.search.store import Change, Header, Store, create_store
+from tests.service.search.samples import DIMENSION, sample_documents, sample_vectors
 
 
 def unit(count: int, seed: int = 0) -> Vectors:
@@ -62,14 +63,8 @@ def test_any_sequence_of_changes_equals_brute_force(data: st.DataObject) -> None
         added = data.draw(st.integers(0, 40), label="added")
         removed = sorted(data.draw(st.sets(st.sampled_from(sorted(vectors)))) if vectors else set())
         new = dict(zip(range(next_key, next_key + added), unit(added, seed=step), strict=True))
-        index.follow(
-            Change(
-                step,
-                as_keys(removed),
-                as_keys(list(new)),
-                np.array(list(new.values())).reshape(-1, DIMENSION),
-            )
-        )
+        matrix = np.array(list(new.values()), dtype=np.float32).reshape(-1, DIMENSION)
+        index.follow(Change(step - 1, step, as_keys(removed), as_keys(list(new)), matrix))
         vectors = {key: v for key, v in vectors.items() if key not in removed} | new
         next_key += added + data.draw(st.integers(0, 3), label="gap")
     assert index.keys.tolist() == sorted(vectors)
@@ -126,7 +121,7 @@ def test_no_queries_are_fine() -> None:
 
 def test_saved_index_is_the_same(tmp_path: Path) -> None:
     index = VectorIndex(DIMENSION)
-    index.follow(Change(3, as_keys([]), as_keys(range(40)), unit(40)))
+    index.follow(Change(2, 3, as_keys([]), as_keys(range(40)), unit(40)))
     index.save(tmp_path / "index")
     assert index.unsaved == 0
     loaded = load_index(tmp_path / "index", DIMENSION)
@@ -140,8 +135,8 @@ def test_saved_index_is_the_same(tmp_path: Path) -> None:
 
 def test_index_saved_with_removed_rows_claims_no_generation(tmp_path: Path) -> None:
     index = VectorIndex(DIMENSION)
-    index.follow(Change(1, as_keys([]), as_keys(range(40)), unit(40)))
-    index.follow(Change(2, as_keys([7]), as_keys([]), unit(0)))
+    index.follow(Change(0, 1, as_keys([]), as_keys(range(40)), unit(40)))
+    index.follow(Change(1, 2, as_keys([7]), as_keys([]), unit(0)))
     index.save(tmp_path / "index")
     assert load_index(tmp_path / "index", DIMENSION).generation == NEVER
 
@@ -150,7 +145,7 @@ def test_index_saved_with_removed_rows_claims_no_generation(tmp_path: Path) -> N
 def test_index_that_cannot_be_used_begins_empty(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "index"
     index = VectorIndex(DIMENSION)
-    index.follow(Change(1, as_keys([]), as_keys(range(4)), unit(4)))
+    index.follow(Change(0, 1, as_keys([]), as_keys(range(4)), unit(4)))
     index.save(path)
     if damage == "missing":
         path.unlink()
@@ -158,3 +153,20 @@ def test_index_that_cannot_be_used_begins_empty(tmp_path: Path, damage: str) -> 
         path.write_bytes(path.read_bytes()[:-1])
     loaded = load_index(path, DIMENSION + (damage == "other dimension"))
     assert (len(loaded), loaded.generation) == (0, NEVER)
+
+
+def test_keys_from_before_the_last_one_make_it_begin_anew(tmp_path: Path) -> None:
+    create_store(tmp_path / "store", Header("m", "s", DIMENSION, {}, datetime.now(UTC)))
+    store = Store(tmp_path / "store")
+    with store.transaction() as transaction:
+        change = transaction.upsert(sample_documents(4), unit(4))
+        transaction.commit()
+    index = VectorIndex(DIMENSION)
+    index.add(change.added[2:], change.vectors[2:])
+    with store.snapshot() as snapshot:
+        index.catch_up(snapshot, snapshot.begin())
+    store.close()
+    assert index.keys.tolist() == change.added.tolist()
+    check_against_brute_force(
+        index, dict(zip(index.keys.tolist(), unit(4), strict=True)), unit(2, seed=9), 4, None
+    )

@@ -39,19 +39,28 @@ def test_header_is_kept(store: Store) -> None:
     assert store.header == HEADER
 
 
-def test_new_documents_get_growing_keys(store: Store) -> None:
+def test_documents_get_growing_keys_and_writes_growing_generations(store: Store) -> None:
     first = write(store, sample_documents(3), sample_vectors(3))
-    assert (first.generation, first.removed.tolist(), first.added.tolist()) == (1, [], [1, 2, 3])
+    assert (first.before, first.removed.tolist()) == (0, [])
     again = write(store, sample_documents(2), sample_vectors(2, seed=1))
-    assert (again.generation, again.removed.tolist(), again.added.tolist()) == (2, [1, 2], [4, 5])
+    assert again.removed.tolist() == first.added[:2].tolist()
+    assert again.before == first.generation < again.generation
+    keys = [*first.added.tolist(), *again.added.tolist()]
+    assert keys == sorted(set(keys))
 
 
-def test_no_key_is_given_twice(store: Store) -> None:
-    write(store, sample_documents(3), sample_vectors(3))
+def test_no_key_is_given_twice_even_when_the_clock_stands_still(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time_ns", lambda: 5_000_000)
+    first = write(store, sample_documents(3), sample_vectors(3))
+    assert first.added.tolist() == [5000, 5001, 5002]
     with store.transaction() as transaction:
-        transaction.delete(np.array([3]))
+        deleted = transaction.delete(np.array([5002]))
         transaction.commit()
-    assert write(store, sample_documents(1, start=3), sample_vectors(1)).added.tolist() == [4]
+    again = write(store, sample_documents(1, start=3), sample_vectors(1))
+    assert again.added.tolist() == [5003]
+    assert [first.generation, deleted.generation, again.generation] == [5000, 5001, 5002]
 
 
 def test_vectors_come_back_bit_by_bit(store: Store) -> None:
@@ -63,10 +72,10 @@ def test_vectors_come_back_bit_by_bit(store: Store) -> None:
 
 def test_documents_come_back_whole(store: Store) -> None:
     document = Document("a/ß", 'He said "no".\0\n日本', "ja", {"x": [1, None, 2.5, True, "ё"]})
-    write(store, [document], sample_vectors(1))
+    (key,) = write(store, [document], sample_vectors(1)).added.tolist()
     with store.snapshot() as snapshot:
-        assert snapshot.documents([1]) == {1: document}
-        assert snapshot.keys_of(["a/ß", "b"]) == {"a/ß": 1}
+        assert snapshot.documents([key]) == {key: document}
+        assert snapshot.keys_of(["a/ß", "b"]) == {"a/ß": key}
 
 
 def test_write_without_commit_is_undone(store: Store) -> None:
@@ -78,13 +87,13 @@ def test_write_without_commit_is_undone(store: Store) -> None:
 
 
 def test_snapshot_does_not_see_later_writes(store: Store) -> None:
-    write(store, sample_documents(3), sample_vectors(3))
+    first = write(store, sample_documents(3), sample_vectors(3))
     with store.snapshot() as snapshot:
-        assert snapshot.begin() == 1
-        write(store, sample_documents(5), sample_vectors(5))
-        assert snapshot.keys().tolist() == [1, 2, 3]
-        assert snapshot.begin() == 2
-        assert len(snapshot.keys()) == 5
+        assert snapshot.begin() == first.generation
+        second = write(store, sample_documents(5), sample_vectors(5))
+        assert snapshot.keys().tolist() == first.added.tolist()
+        assert snapshot.begin() == second.generation
+        assert snapshot.keys().tolist() == second.added.tolist()
 
 
 def test_languages_are_counted(store: Store) -> None:
@@ -96,8 +105,8 @@ def test_languages_are_counted(store: Store) -> None:
 def test_missing_or_cut_vector_is_a_storage_error(store: Store) -> None:
     keys = write(store, sample_documents(2), sample_vectors(2)).added
     with closing(sqlite3.connect(store.path)) as other, other:
-        other.execute("UPDATE vectors SET vector = x'00' WHERE key = 1")
-        other.execute("DELETE FROM vectors WHERE key = 2")
+        other.execute("UPDATE vectors SET vector = x'00' WHERE key = ?", (int(keys[0]),))
+        other.execute("DELETE FROM vectors WHERE key = ?", (int(keys[1]),))
     for key in keys:
         with store.snapshot() as snapshot, pytest.raises(StorageError, match="row"):
             snapshot.vectors(np.array([key]))
