@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import signal
 import socket
+from collections.abc import Iterator
 
 import click
 import uvicorn
@@ -39,7 +42,27 @@ def run_server(settings: Settings) -> int:
         timeout_graceful_shutdown=int(settings.drain_seconds),
     )
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(_serve(uvicorn.Server(config), state_of(app), listener))
+        return runner.run(_serve(_Server(config), state_of(app), listener))
+
+
+class _Server(uvicorn.Server):
+    """Ends with the exit code of `run_server` when a signal stopped it cleanly.
+
+    Uvicorn raises the signal again after its shutdown, so that a clean stop would look like a
+    death by signal to whoever started the process.
+    """
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM; a second SIGINT does not wait for what is running."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
 
 
 async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) -> int:
@@ -51,6 +74,9 @@ async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) 
         click.echo(banner(f"http://{_reachable(host)}:{port}", state.resources))
     elif state.phase is Phase.FAILED:
         click.echo(f"The service cannot start. {state.failure}", err=True)
+        # Told to exit any sooner, uvicorn leaves the application's shutdown out and hangs.
+        while not server.started:
+            await asyncio.sleep(0.01)
         server.should_exit = True
     loading.cancel()
     await serving
