@@ -16,6 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+import torch
+from torch import nn
+
 from service.errors import InputError, NotFoundError
 from training.export import Model
 from training.loop import Phase
@@ -54,6 +57,10 @@ class Recipe(Generic[P]):
         minutes: Expected on two cores at scale `small`, from raw files to bundle.
         stages: Run in order.
         model: What is exported after the last stage, from the workspace's trained weights.
+        systems: The name of each system of the paper -> the `key=value` that choose it. Where there
+            are none, the recipe is one system, of its own name.
+        network: What is trained, untrained, with vocabularies as large as the parameters allow; its
+            weights are counted. None where the text alone decides how many there are.
     """
 
     name: str
@@ -62,6 +69,12 @@ class Recipe(Generic[P]):
     minutes: float
     stages: tuple[Stage[P], ...]
     model: Callable[[P, Workspace], Model]
+    systems: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    network: Callable[[P], nn.Module] | None = None
+
+    def variants(self) -> Mapping[str, tuple[str, ...]]:
+        """Return `systems`, or the recipe as the one system that it is."""
+        return self.systems or {self.name: ()}
 
 
 def recipe_names() -> tuple[str, ...]:
@@ -121,6 +134,14 @@ def change(parameters: P, assignments: Sequence[str]) -> P:
         raise InputError(str(error), field="--set") from error
 
 
+def count_weights(recipe: Recipe[P], parameters: P) -> int | None:
+    """Return how many numbers are trained; None where the text decides."""
+    if recipe.network is None:
+        return None
+    with torch.device("meta"):  # shapes without memory
+        return sum(weight.numel() for weight in recipe.network(parameters).parameters())
+
+
 def flatten(parameters: object) -> dict[str, Value]:
     """Return the parameters as the manifest holds them: plain values by name."""
     flat: dict[str, Value] = {}
@@ -132,9 +153,10 @@ def flatten(parameters: object) -> dict[str, Value]:
 
 
 def _suggest(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    folded = {known.casefold(): known for known in names}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     listed = ", ".join(names)
-    return (f"Did you mean {near[0]!r}? " if near else "") + f"There are: {listed}."
+    return (f"Did you mean {folded[near[0]]!r}? " if near else "") + f"There are: {listed}."
 
 
 def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annotation
@@ -150,7 +172,10 @@ def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annota
         if text in get_args(kind):
             return text
         raise InputError(
-            f"{key} is one of {', '.join(map(str, get_args(kind)))}.", field=key, given=text
+            f"{key} has no such value.",
+            field=key,
+            given=text,
+            remedy=_suggest(text, [str(option) for option in get_args(kind)]),
         )
     if kind is bool:
         if text.lower() in ("true", "false"):

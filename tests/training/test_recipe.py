@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
 import pytest
+import torch
 
 from service.errors import InputError, NotFoundError
-from training.recipe import SCALES, change, find_recipe, flatten, recipe_names
+from training.recipe import (
+    SCALES,
+    change,
+    count_weights,
+    find_recipe,
+    flatten,
+    recipe_names,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +61,8 @@ def test_values_are_read_by_their_type(assignment: str, value: object) -> None:
         ("steps", "A value is due"),
         ("steps=many", "steps takes int"),
         ("shuffle=yes", "true or false"),
-        ("kind=c", "one of a, b"),
+        ("kind=B", "Did you mean 'b'"),
+        ("kind=z", "kind has no such value.*There are: a, b"),
         ("cuts=x", "cuts takes int"),
         ("steps=0", "steps is at least 1"),
     ],
@@ -88,3 +98,18 @@ def test_the_default_encoder_refuses_what_cannot_be() -> None:
     with pytest.raises(InputError, match="teacher's 384"):
         change(small, ["dimension=256"])
     assert change(small, ["dimension=256", "distillation=0", "cuts=64"]).dimension == 256
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_system_can_be_chosen_at_every_scale(name: str) -> None:
+    recipe = find_recipe(name)
+    chosen = [change(recipe.scales[s], a) for s in SCALES for a in recipe.variants().values()]
+    assert len(set(map(repr, chosen))) == len(chosen)
+
+
+def test_weights_are_counted_without_making_them() -> None:
+    recipe = find_recipe("fast")
+    assert count_weights(recipe, recipe.scales["small"]) == 56_000 * 384
+    own = dataclasses.replace(recipe, network=lambda _: torch.nn.Linear(10**6, 10**6, bias=False))
+    assert count_weights(own, recipe.scales["small"]) == 10**12
+    assert count_weights(dataclasses.replace(recipe, network=None), own.scales["small"]) is None

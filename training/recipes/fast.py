@@ -284,4 +284,5 @@ RECIPE = Recipe(
     minutes=22,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
+    network=lambda p: StaticEncoder(torch.empty(p.pieces, p.dimension)),
 )

@@ -237,4 +237,10 @@ RECIPE = Recipe(
     minutes=150,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
+    systems={
+        f"{name}_{layers}": (f"layers={layers}", *settings)
+        for name, settings in (("LASER", ("beta=0",)), ("cLASER", ()))
+        for layers in (1, 6)
+    },
+    network=lambda p: build_system(p, p.pieces),
 )

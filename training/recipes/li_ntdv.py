@@ -300,4 +300,10 @@ RECIPE = Recipe(
         Stage(name=SHARED_LAYERS, build=build_shared),
     ),
     model=model,
+    systems={
+        f"{name}, {vector}": (f"vector={vector}", *settings)
+        for name, settings in (("NV", ("beta=0",)), ("cNV", ()))
+        for vector in ("sum", "con")
+    },
+    network=lambda p: build_system(p, _translators(p, p.pieces)),
 )

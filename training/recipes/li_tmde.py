@@ -277,4 +277,12 @@ RECIPE = Recipe(
     minutes=150,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
+    systems={
+        "T-MDE": ("pyramid=false", "beta=0"),
+        "T-MDE_F": ("pyramid=false", "beta=0", "sees=states"),
+        "T-MDE_P": ("beta=0",),
+        "cT-MDE": ("pyramid=false",),
+        "cT-MDE_P": (),
+    },
+    network=lambda p: build_system(p, p.pieces),
 )

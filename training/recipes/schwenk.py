@@ -272,4 +272,10 @@ RECIPE = Recipe(
     minutes=120,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
+    systems={
+        f"{encoder.upper()} {strategy}": (f"encoder={encoder}", f"strategy={strategy}")
+        for encoder in ("lstm", "blstm")
+        for strategy in ("1:1", "M:1", "1:N", "M:N")
+    },
+    network=lambda p: build_system(p, dict.fromkeys(p.languages, p.pieces)),
 )

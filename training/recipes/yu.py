@@ -279,4 +279,14 @@ RECIPE = Recipe(
     minutes=120,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
+    systems={
+        f"{pooling}{regulariser}": (f"pooling={pooling}", *settings)
+        for pooling in ("mean", "max", "self-attention")
+        for regulariser, settings in (  # the three figures of a cell of table 2
+            ("", ("similarity=0",)),
+            (" + weight norm", ("similarity=0", "weight_norm=1e-4")),
+            (" + similarity", ()),
+        )
+    },
+    network=lambda p: build_system(p, p.vocabulary),
 )
