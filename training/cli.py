@@ -141,11 +141,12 @@ def _recipe_command(name: str) -> click.Command:
 @click.option(
     "--dev",
     multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="TSV to measure on, `<lang>.…`; may be given several times.",
+    type=click.Path(path_type=Path, exists=True),
+    help="TSV to measure on, named <lang>.dev.tsv(.gz), or a folder of them; may be repeated.",
 )
-@click.option("--licence", default="not stated", help="Of the labelled text.")
-@click.option("--attribution", default="text of your own", help="Whom the text is from.")
+@click.option("--source", default=None, help="Name of the labelled text. [default: its file's]")
+@click.option("--licence", default="not stated", show_default=True, help="Of the labelled text.")
+@click.option("--attribution", default="text of your own", show_default=True, help="Its authors.")
 def head(
     model: Path,
     data: Path,
@@ -153,6 +154,7 @@ def head(
     name: str | None,
     language: str,
     dev: tuple[Path, ...],
+    source: str | None,
     licence: str,
     attribution: str,
 ) -> None:
@@ -166,8 +168,14 @@ def head(
     from training.heads import HeadData, train_head
     from training.progress import Progress
 
+    files = [sorted(path.glob("*.dev.tsv*")) if path.is_dir() else [path] for path in dev]
     labelled = HeadData(
-        path=data, language=language, dev=dev, licence=licence, attribution=attribution
+        path=data,
+        source=source or data.name,
+        language=language,
+        dev=tuple(file for found in files for file in found),
+        licence=licence,
+        attribution=attribution,
     )
     train_head(
         model,

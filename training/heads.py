@@ -32,6 +32,7 @@ class HeadData:
 
     Attributes:
         path: TSV with columns `text` and `label`.
+        source: Its name, for the record.
         language: Of its texts.
         dev: Files of the same form to measure on, named `<lang>.…`.
         licence: Of the text and labels.
@@ -39,6 +40,7 @@ class HeadData:
     """
 
     path: Path
+    source: str
     language: str = "en"
     dev: tuple[Path, ...] = ()
     licence: str
@@ -91,7 +93,7 @@ def train_head(
         dimension=encoder.dimension,
         data=(
             DataSource(
-                name=data.path.name,
+                name=data.source,
                 licence=data.licence,
                 attribution=data.attribution,
                 sentence_pairs=0,
@@ -129,11 +131,11 @@ def _measure(head: Head, encoder: Encoder, data: HeadData, machine: str) -> tupl
     return (
         Measurement(
             protocol="classification",
-            dataset=f"{data.path.name.split('.', 1)[-1]}, dev files",
+            dataset=f"{data.source}, dev",
             metric=f"accuracy, %, fitted on {data.language} alone",
             value=round(sum(by_language.values()) / len(by_language), 2),
             by_language=dict(sorted(by_language.items())),
-            command="interlingua train head --model MODEL --data TRAIN.tsv --dev LANG.dev.tsv ...",
+            command="interlingua train head --model MODEL --data TRAIN.tsv --dev FOLDER --out HEAD",
             machine=machine,
         ),
     )

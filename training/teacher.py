@@ -8,7 +8,6 @@ with it to a cosine of 0.9999 (tests/training/test_teacher.py).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,12 +102,17 @@ class Teacher:
         batch, width = ids.shape
         x = (functional.embedding(ids, self._words) + self._places[:width]).to(self._dtype)
         x = _layer_norm(x, self._norm)
-        bias = torch.where(mask, 0.0, -1e9).to(self._dtype)[:, None, None]  # [B, 1, 1, S]
+        # Batches are of like length, so most of them have no pad at all.
+        bias = None
+        if not bool(mask.all()):
+            bias = torch.where(mask, 0.0, -1e9).to(self._dtype)[:, None, None]  # [B, 1, 1, S]
         head = DIMENSION // _HEADS
         for layer in self._layers:
             joined = functional.linear(x, *layer.attention).view(batch, width, 3, _HEADS, head)
             query, key, value = joined.permute(2, 0, 3, 1, 4)  # each [B, H, S, D / H]
-            scores = query @ key.transpose(-1, -2) / math.sqrt(head) + bias
+            scores = query @ key.transpose(-1, -2) * head**-0.5
+            if bias is not None:
+                scores = scores + bias
             attended = (scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, width, DIMENSION)
             x = _layer_norm(x + functional.linear(attended, *layer.attended), layer.attended_norm)
             wide = functional.gelu(functional.linear(x, *layer.up))

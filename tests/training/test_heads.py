@@ -14,7 +14,7 @@ from training.heads import HeadData, train_head
 def _fit(tmp_path: Path, bundle: Path, rows: list[tuple[str, str]]) -> Path:
     path = tmp_path / "en.train.tsv"
     path.write_text("text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows))
-    data = HeadData(path=path, licence="CC0", attribution="nobody")
+    data = HeadData(path=path, source="made", licence="CC0", attribution="nobody")
     train_head(bundle, data, tmp_path / "head", name="made", machine="here")
     return tmp_path / "head"
 
