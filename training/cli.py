@@ -270,6 +270,20 @@ def evaluate(
         click.echo(figures_table(figures))
 
 
+@click.command("curve")
+@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("picture", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--stage", default=None, help="Of the recipe. [default: its last]")
+def curve(run: Path, picture: Path, stage: str | None) -> None:
+    """Draw the learning curve of RUN into PICTURE (.svg or .png)."""
+    _need_torch()
+    from training.curves import draw_curve
+    from training.run import reopen_run
+
+    draw_curve(run / (stage or reopen_run(run).recipe.stages[-1].name), picture)
+    click.echo(str(picture))
+
+
 def _measurable(
     folder: Callable[[], DataFolder] | None, languages: Sequence[str]
 ) -> tuple[str, ...]:
@@ -294,5 +308,5 @@ def _evaluate_command(name: str, protocols: Sequence[str]) -> str:
     return f"interlingua evaluate --model {shlex.quote(name)} {options}{data}"
 
 
-commands: tuple[click.Command, ...] = (train, export_command, recipes, evaluate)
+commands: tuple[click.Command, ...] = (train, export_command, recipes, evaluate, curve)
 """What the main command mounts."""
