@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from training.schedules import LinearDecay
+from training.schedules import Constant, InverseSquareRoot, LinearDecay
 
 
 def test_up_and_down_in_straight_lines() -> None:
@@ -14,3 +14,16 @@ def test_up_and_down_in_straight_lines() -> None:
     assert max(factors) == pytest.approx(1.0, abs=0.06)
     assert factors[10:] == sorted(factors[10:], reverse=True)
     assert 0 < factors[-1] < 0.01
+
+
+def test_up_in_a_straight_line_and_down_with_the_square_root() -> None:
+    """Vaswani et al. 2017, eq. 3, divided by its peak."""
+    schedule = InverseSquareRoot(400)
+    peak = 400**-0.5
+    for step in (1, 2, 100, 400, 401, 1600, 10_000):
+        expected = min(step**-0.5, step * 400**-1.5) / peak
+        assert schedule.factor(step - 1) == pytest.approx(expected)
+
+
+def test_constant_is_constant() -> None:
+    assert {Constant().factor(step) for step in (0, 7, 10**6)} == {1.0}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import torch
 from torch import nn
 
+from tests.training.transformer_by_hand import layer as layer_by_hand
+from tests.training.transformer_by_hand import norm, sinusoids, weights
 from training.attention import MultiHeadAttention, causal_bias
 from training.encoders.transformer import (
     TokenEmbedding,
@@ -18,66 +19,17 @@ from training.encoders.transformer import (
     positions,
 )
 
-Array = npt.NDArray[np.float64]
 WIDTH, HEADS, INNER, VOCABULARY = 8, 2, 12, 20
 LENGTHS = (5, 1, 3)
 
 
-def _numpy(module: nn.Module, name: str) -> Array:
-    array: Array = module.get_parameter(name).detach().numpy().astype(np.float64)
-    return array
-
-
-def _linear(module: nn.Module, name: str, rows: Array) -> Array:
-    return rows @ _numpy(module, f"{name}.weight").T + _numpy(module, f"{name}.bias")
-
-
-def _norm(module: nn.Module, name: str, rows: Array) -> Array:
-    centred = rows - rows.mean(-1, keepdims=True)
-    scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
-    return scaled * _numpy(module, f"{name}.weight") + _numpy(module, f"{name}.bias")
-
-
-def attend(module: MultiHeadAttention, queries: Array, keys: Array) -> Array:
-    """One sentence, head by head, position by position: queries [Q, D], keys [S, D]."""
-    query, key, value = (
-        _linear(module, name, rows)
-        for name, rows in (("query", queries), ("key", keys), ("value", keys))
-    )
-    head = query.shape[1] // module.heads
-    found = np.zeros_like(query)
-    for h in range(module.heads):
-        columns = slice(h * head, (h + 1) * head)
-        for place in range(len(query)):
-            scores = key[:, columns] @ query[place, columns] / math.sqrt(head)
-            weights = np.exp(scores - scores.max())
-            found[place, columns] = weights @ value[:, columns] / weights.sum()
-    return _linear(module, "result", found)
-
-
-def layer_by_hand(layer: nn.Module, queries: Array, keys: Array, *, norm_first: bool) -> Array:
-    attention = layer.get_submodule("attention")
-    assert isinstance(attention, MultiHeadAttention)
-
-    def feed_forward(rows: Array) -> Array:
-        up = np.maximum(_linear(layer, "feed_forward.up", rows), 0)
-        return _linear(layer, "feed_forward.down", up)
-
-    if norm_first:
-        seen = _norm(layer, "attention_norm", keys)
-        rows = queries + attend(attention, _norm(layer, "attention_norm", queries), seen)
-        return rows + feed_forward(_norm(layer, "feed_forward_norm", rows))
-    rows = _norm(layer, "attention_norm", queries + attend(attention, queries, keys))
-    return _norm(layer, "feed_forward_norm", rows + feed_forward(rows))
-
-
-def make_encoder(*, norm_first: bool, first_token: bool, layers: int = 2) -> TransformerEncoder:
+def make_encoder(*, norm_first: bool, first_token: bool) -> TransformerEncoder:
     torch.manual_seed(3)
     encoder = TransformerEncoder(
         TokenEmbedding(VOCABULARY, WIDTH),
         [
             make_layer(WIDTH, heads=HEADS, inner=INNER, dropout=0.3, norm_first=norm_first)
-            for _ in range(layers)
+            for _ in range(2)
         ],
         width=WIDTH,
         dropout=0.3,
@@ -103,19 +55,14 @@ def test_states_are_those_of_the_formula(norm_first: bool, first_token: bool) ->
     with torch.no_grad():
         states = encoder(ids, mask)
     for row, length in enumerate(LENGTHS):
-        table = _numpy(encoder, "embedding.table")[ids[row, :length].numpy()]
+        rows = weights(encoder, "embedding.table")[ids[row, :length].numpy()]
         if first_token:
-            table = np.concatenate([_numpy(encoder, "first")[None], table])
-        expected = table * math.sqrt(WIDTH)
-        for place in range(len(expected)):
-            for i in range(WIDTH // 2):
-                angle = place / 10000 ** (i / (WIDTH // 2 - 1))
-                expected[place, i] += math.sin(angle)
-                expected[place, WIDTH // 2 + i] += math.cos(angle)
+            rows = np.concatenate([weights(encoder, "first")[None], rows])
+        expected = rows * math.sqrt(WIDTH) + sinusoids(len(rows), WIDTH)
         for layer in encoder.layers:
-            expected = layer_by_hand(layer, expected, expected, norm_first=norm_first)
+            expected = layer_by_hand(layer, expected, expected, heads=HEADS, norm_first=norm_first)
         if norm_first:
-            expected = _norm(encoder, "norm", expected)
+            expected = norm(encoder, "norm", expected)
         found = states.vectors[row][states.mask[row]].numpy()
         np.testing.assert_allclose(found, expected, atol=1e-4)
 
@@ -128,7 +75,7 @@ def test_states_agree_with_the_plain_torch_encoder() -> None:
     for ours, theirs in zip(encoder.layers, reference.layers, strict=True):
         attention = ours.get_submodule("attention")
         parts = [attention.get_submodule(name) for name in ("query", "key", "value")]
-        weights = {
+        copied = {
             "self_attn.in_proj_weight": torch.cat([p.get_parameter("weight") for p in parts]),
             "self_attn.in_proj_bias": torch.cat([p.get_parameter("bias") for p in parts]),
         }
@@ -140,13 +87,13 @@ def test_states_agree_with_the_plain_torch_encoder() -> None:
             ("norm2", "feed_forward_norm"),
         ):
             for kind in ("weight", "bias"):
-                weights[f"{theirs_name}.{kind}"] = ours.get_parameter(f"{ours_name}.{kind}")
-        theirs.load_state_dict(weights)
-    ids, mask = rectangle()
-    rows, mask = encoder.embedded(ids, mask)
+                copied[f"{theirs_name}.{kind}"] = ours.get_parameter(f"{ours_name}.{kind}")
+        theirs.load_state_dict(copied)
+    rows, mask = encoder.embedded(*rectangle())
     # With gradients on, torch takes its plain path, whose pads are not packed away.
     expected = reference(rows, src_key_padding_mask=~mask)
-    torch.testing.assert_close(encoder(ids, mask).vectors[mask], expected[mask], atol=1e-4, rtol=0)
+    found = encoder(*rectangle()).vectors
+    torch.testing.assert_close(found[mask], expected[mask], atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("first_token", [True, False])
