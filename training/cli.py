@@ -202,18 +202,53 @@ def export_command(run: Path, directory: Path) -> None:
 
 
 @click.command("recipes")
-def recipes() -> None:
-    """List the recipes: languages, parameters and expected minutes on two cores."""
-    _need_torch()
-    from training.recipe import find_recipe, recipe_names
-    from training.tables import format_table
+@click.argument("name", required=False, metavar="[RECIPE]")
+def recipes(name: str | None) -> None:
+    """List the recipes: languages, trained weights and minutes on two cores at scale `small`.
 
-    rows = []
-    for name in recipe_names():
-        recipe = find_recipe(name)
-        languages = getattr(recipe.scales["small"], "languages", ())
-        rows.append([name, str(len(languages)), f"{recipe.minutes:.0f}", recipe.summary])
-    click.echo(format_table(["recipe", "languages", "minutes (small)", "what it is"], rows))
+    With RECIPE, list the systems of its paper, the command of each, and every parameter.
+    """
+    _need_torch()
+    from training.listing import recipe_tables, recipes_table
+    from training.recipe import find_recipe, recipe_names
+
+    click.echo(recipe_tables(find_recipe(name)) if name else recipes_table(recipe_names()))
+
+
+@click.command("reproduce")
+@click.option("--smoke", is_flag=True, help="Every system at scale `smoke`, on made-up sentences.")
+@click.option(
+    "--recipe", "names", multiple=True, help="Only this one; may be repeated. [default: all]"
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Keep the runs here.")
+@click.option("--workers", type=click.IntRange(1), help="Systems at a time. [default: cores]")
+def reproduce(smoke: bool, names: tuple[str, ...], out: Path | None, workers: int | None) -> None:
+    """Train, export and serve every system of every recipe, and see that the server agrees.
+
+    \b
+    Example: interlingua reproduce --smoke
+    """
+    if not smoke:
+        raise click.UsageError("Say --smoke: it is what there is to reproduce without corpora.")
+    _need_torch()
+    import tempfile
+
+    from training.progress import Progress
+    from training.recipe import recipe_names
+    from training.reproduce import list_systems, reproduce_all, reproduced_table
+
+    systems = list_systems(names or recipe_names())
+    progress = Progress(sys.stderr)
+    results = []
+    with tempfile.TemporaryDirectory() as temporary:
+        for result in reproduce_all(systems, out or Path(temporary), workers=workers):
+            results.append(result)
+            said = result.trouble or f"served, {result.seconds:.1f} s"
+            progress.title(f"{result.system.recipe}, {result.system.name}: {said}")
+    click.echo(reproduced_table(results))
+    failed = sum(result.trouble is not None for result in results)
+    if failed:
+        raise click.ClickException(f"{failed} of {len(results)} systems failed.")
 
 
 @click.command("evaluate")
@@ -308,5 +343,12 @@ def _evaluate_command(name: str, protocols: Sequence[str]) -> str:
     return f"interlingua evaluate --model {shlex.quote(name)} {options}{data}"
 
 
-commands: tuple[click.Command, ...] = (train, export_command, recipes, evaluate, curve)
+commands: tuple[click.Command, ...] = (
+    train,
+    export_command,
+    recipes,
+    evaluate,
+    curve,
+    reproduce,
+)
 """What the main command mounts."""

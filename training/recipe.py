@@ -152,6 +152,13 @@ def flatten(parameters: object) -> dict[str, Value]:
     return flat
 
 
+def written(value: Value) -> str:
+    """Return a plain value as it is typed after `--set key=`."""
+    if isinstance(value, str):
+        return value.replace(" ", ",")
+    return "none" if value is None else str(value).lower()
+
+
 def _suggest(name: str, names: Sequence[str]) -> str:
     folded = {known.casefold(): known for known in names}
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
