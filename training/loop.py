@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ from training.checkpoints import (
 )
 from training.data.batches import B_co, BatchSource, State
 from training.metrics import MetricsLog
-from training.parallel import average_gradients, rank
+from training.parallel import average_gradients, mean_of_processes, rank
 from training.progress import QUIET, Progress
 from training.schedules import Schedule
 from training.system import Losses
@@ -108,6 +109,7 @@ class _Sums:
     """Losses and words since they were last logged."""
 
     losses: dict[str, Tensor] = field(default_factory=dict)
+    times: Counter[str] = field(default_factory=Counter)
     steps: int = 0
     words: int = 0
     since: float = field(default_factory=time.perf_counter)
@@ -116,12 +118,15 @@ class _Sums:
         for name, value in losses.items():
             kept = value.detach()
             self.losses[name] = self.losses[name] + kept if name in self.losses else kept
+            self.times[name] += 1
         self.steps += 1
         self.words += words
 
     def means(self) -> dict[str, float]:
-        means = {name: float(value) / self.steps for name, value in self.losses.items()}
-        return {"loss": sum(means.values()), **means}
+        """Return the mean loss of a step, and of each term over the steps that had it."""
+        sums = {name: mean_of_processes(value) for name, value in self.losses.items()}
+        means = {name: value / self.times[name] for name, value in sums.items()}
+        return {"loss": sum(sums.values()) / self.steps, **means}
 
 
 class Loop(Generic[B_co]):

@@ -80,6 +80,14 @@ def gather_rows(mine: Tensor, size: int) -> Tensor:
     return cast(Tensor, _GatherRows.apply(mine, size))  # type: ignore[no-untyped-call]
 
 
+def mean_of_processes(value: Tensor) -> float:
+    """Return the mean of a number over all processes; each may know only its part of a loss."""
+    if world() > 1:
+        value = value.detach().clone()
+        distributed.all_reduce(value)
+    return float(value) / world()
+
+
 @contextmanager
 def first_process_first() -> Iterator[None]:
     """Let the first process through the block alone, then the others.

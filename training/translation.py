@@ -105,7 +105,10 @@ class TranslationSystem(nn.Module):
     def forward(self, batch: TranslationBatch) -> Losses:
         """Return the weighted losses of `batch`; `translation` is summed over its targets."""
         whole = len(next(iter(batch.sources.values())))
-        mine = batch.part(part(whole))
+        own = part(whole)
+        # A process without a row of its own goes through the first one for nothing, so that its
+        # parameters have gradients to average: zeros.
+        mine, share = (batch.part(own), world()) if own else (batch.part(range(1)), 0)
         encoded = {
             language: self.encoder(language).encode(sentences)
             for language, sentences in mine.sources.items()
@@ -117,12 +120,12 @@ class TranslationSystem(nn.Module):
             "translation": torch.stack(
                 [
                     objective.total(self.decode(encoded, mine, language))
-                    * (self._terms.translation_weight * world() / objective.units(target))
+                    * (self._terms.translation_weight * share / objective.units(target))
                     for language, target in batch.targets.items()
                 ]
             ).sum()
         }
-        vectors = [gather_rows(one.vectors, whole) for one in encoded.values()]
+        vectors = [gather_rows(one.vectors[: len(own)], whole) for one in encoded.values()]
         for name, (closeness, weight) in self._terms.closeness.items():
             pairs = list(combinations(vectors, 2))
             if weight and pairs:
