@@ -22,15 +22,16 @@ def linear(module: nn.Module, name: str, rows: Array) -> Array:
 
 
 def norm(module: nn.Module, name: str, rows: Array) -> Array:
-    centred: Array = rows - rows.mean(-1, keepdims=True)
-    scaled: Array = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+    centred = rows - rows.mean(-1, keepdims=True)
+    scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
     result: Array = scaled * weights(module, f"{name}.weight") + weights(module, f"{name}.bias")
     return result
 
 
 def softmax(scores: Array) -> Array:
     raised: Array = np.exp(scores - scores.max())
-    return raised / raised.sum()
+    result: Array = raised / raised.sum()
+    return result
 
 
 def attend(
