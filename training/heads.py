@@ -96,7 +96,7 @@ def train_head(
                 name=data.source,
                 licence=data.licence,
                 attribution=data.attribution,
-                sentence_pairs=0,
+                sentence_pairs=len(texts),
             ),
         ),
         limits=(
