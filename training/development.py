@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
@@ -23,22 +24,26 @@ _MAX_TOKENS = 512
 
 def ragged(batch: Sequence[Tokens], device: torch.device) -> Sentences:
     """Return the ids of some texts as ragged sentences on `device`."""
-    ids = torch.tensor([token for tokens in batch for token in tokens], dtype=torch.int64)
     lengths = torch.tensor([len(tokens) for tokens in batch], dtype=torch.int64)
-    return Sentences(ids.to(device), lengths.to(device))
+    rows = [np.asarray(tokens, dtype=np.int64) for tokens in batch]
+    if any(row.ndim == 2 for row in rows):
+        widest = max(row.shape[1] for row in rows)
+        rows = [np.pad(row, ((0, 0), (0, widest - row.shape[1]))) for row in rows]
+    return Sentences(torch.from_numpy(np.concatenate(rows)).to(device), lengths.to(device))
 
 
-def encode(
-    encoder: nn.Module, tokens: Sequence[Tokens], device: torch.device, dimension: int
-) -> Vectors:
+def encode(encoder: nn.Module, tokens: Sequence[Tokens], device: torch.device) -> Vectors:
     """Return unit vectors float32 [texts, D] of tokenised texts, in their order."""
-    vectors = torch.zeros(len(tokens), dimension)
+    groups = slice_by_length(list(map(len, tokens)), budget=_BATCH_TOKENS)
     with torch.inference_mode():
-        for group in slice_by_length(list(map(len, tokens)), budget=_BATCH_TOKENS):
-            found = encoder(ragged([tokens[i] for i in group], device))
-            vectors[group] = functional.normalize(found.float(), dim=1).cpu()
-    result: Vectors = vectors.numpy()
-    return result
+        parts = [
+            functional.normalize(encoder(ragged([tokens[i] for i in group], device)).float(), dim=1)
+            for group in groups
+        ]
+    joined = torch.cat(parts).cpu().numpy()
+    vectors: Vectors = np.empty_like(joined)
+    vectors[[i for group in groups for i in group]] = joined
+    return vectors
 
 
 def complete_columns(held_out: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -89,9 +94,8 @@ class HeldOutSearch:
         """Return `search_error` in percent; nothing where fewer than two languages are there."""
         if len(self._tokens) < 2:
             return {}
-        width = int(self._encoder.dimension)  # type: ignore[arg-type]
         vectors = {
-            language: encode(self._encoder, tokens, self._device, width)
+            language: encode(self._encoder, tokens, self._device)
             for language, tokens in self._tokens.items()
         }
         return {"search_error": search_error(vectors)}
@@ -126,9 +130,8 @@ class HeldOutSearchByLanguage:
         """Return `search_error` in percent; nothing where fewer than two languages are there."""
         if len(self._tokens) < 2:
             return {}
-        vectors = {}
-        for language, tokens in self._tokens.items():
-            encoder = self._encoders[language]
-            width = int(encoder.dimension)  # type: ignore[arg-type]
-            vectors[language] = encode(encoder, tokens, self._device, width)
+        vectors = {
+            language: encode(self._encoders[language], tokens, self._device)
+            for language, tokens in self._tokens.items()
+        }
         return {"search_error": search_error(vectors)}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -42,6 +43,8 @@ class Tower:
         tokenizer: The tokenizer's file.
         tokenizer_kind: Of which kind that is.
         vocabulary: How many ids there are.
+        ngrams: How many ids of n-grams there are besides, 0 for none included, where ids are rows
+            of a word and its n-grams.
     """
 
     graph: bytes
@@ -49,6 +52,7 @@ class Tower:
     tokenizer: bytes
     tokenizer_kind: Literal["sentencepiece", "huggingface", "vocabulary"]
     vocabulary: int
+    ngrams: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +157,7 @@ def check_parity(tower: Tower, dimension: int, *, seed: int = 0) -> float:
         session = EncoderSession(graph, dimension=dimension)
         for lengths in ([3, 17, 1, 8, 30], [9], [1], [1, 1], [0, 5], [64, 2, 33]):
             mask = np.arange(max(lengths)) < np.array(lengths)[:, None]
-            ids = random.integers(0, tower.vocabulary, mask.shape) * mask
+            ids = _draw_ids(random, tower, mask)
             with torch.inference_mode():
                 expected = tower.reference(torch.from_numpy(ids), torch.from_numpy(mask))
             given = session.run({"ids": ids, "mask": mask.astype(np.int64)})
@@ -165,6 +169,19 @@ def check_parity(tower: Tower, dimension: int, *, seed: int = 0) -> float:
                 )
             largest = max(largest, difference)
     return largest
+
+
+def _draw_ids(
+    random: np.random.Generator, tower: Tower, mask: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int64]:
+    """Return ids int64 [B, S], 0 at pads; [B, S, F] where a token has n-grams, 0 for some."""
+    ids = random.integers(0, tower.vocabulary, mask.shape) * mask
+    if not tower.ngrams:
+        return ids
+    features = int(random.integers(1, 20))
+    grams = random.integers(0, tower.ngrams, (*mask.shape, features)) * mask[:, :, None]
+    grams *= np.arange(features) < random.integers(0, features + 1, (*mask.shape, 1))
+    return np.concatenate([ids[:, :, None], grams], axis=2)
 
 
 def record_quality(bundle: Bundle, measured: tuple[Measurement, ...]) -> Bundle:

@@ -18,6 +18,7 @@ from service.bundle.reader import Bundle
 from service.errors import InputError
 from service.inference.encoder import Encoder
 from training.data.folder import DataFolder, open_folder
+from training.data.template_tasks import write_template_tasks
 from training.data.templates import write_template_folder
 from training.devices import describe_machine, pick_device
 from training.evaluation.figures import Figure, figures_table
@@ -188,6 +189,7 @@ def _templates(directory: Path) -> DataFolder:
     root = directory / "cache" / "templates"
     if not root.exists():
         write_template_folder(root)
+        write_template_tasks(root)
     return DataFolder(root)
 
 

@@ -133,7 +133,7 @@ class NgramTokenizer:
         if vocabulary.ngrams is None:
             raise ValueError("the vocabulary has no n-grams")
         self.vocabulary = vocabulary
-        self._plan = vocabulary.ngrams
+        self.plan = vocabulary.ngrams
         self._words = WordTokenizer(vocabulary)
 
     @property
@@ -151,8 +151,8 @@ class NgramTokenizer:
         return [
             self._words.word_id(word),
             *(
-                bucket(marked[start : start + size], self._plan.buckets)
-                for size in self._plan.sizes
+                bucket(marked[start : start + size], self.plan.buckets)
+                for size in self.plan.sizes
                 for start in range(len(marked) - size + 1)
             ),
         ]
@@ -176,7 +176,8 @@ class NgramTokenizer:
         """Return `ids` int64 [batch, tokens, features] and `mask` int64 [batch, tokens]."""
         rows = [_matrix(tokens) for tokens in batch]
         width = max([1, *(row.shape[0] for row in rows)])
-        features = max([1, *(row.shape[1] for row in rows)])
+        # Runtimes stumble over an axis of length 0, so there is always room for one n-gram.
+        features = max([2, *(row.shape[1] for row in rows)])
         ids = np.full((len(rows), width, features), PADDING_ID, dtype=np.int64)
         mask = np.zeros((len(rows), width), dtype=np.int64)
         for place, row in enumerate(rows):

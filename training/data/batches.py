@@ -24,7 +24,7 @@ class Sentences:
     `padded`. Nothing is ever computed on a pad by accident.
 
     Attributes:
-        ids: int64 [N].
+        ids: int64 [N]; [N, F] where a token has several (`service.text.vocabulary`).
         lengths: int64 [B], summing to N.
     """
 
@@ -40,11 +40,11 @@ class Sentences:
         return self.lengths.cumsum(0) - self.lengths
 
     def padded(self, padding_id: int = 0) -> tuple[Tensor, Tensor]:
-        """Return ids int64 [B, S] and mask bool [B, S], padded on the right; S is at least 1."""
+        """Return ids [B, S] or [B, S, F] and mask bool [B, S], padded on the right; S >= 1."""
         width = max(1, int(self.lengths.max())) if len(self) else 1
         columns = torch.arange(width, device=self.ids.device)
         mask = columns < self.lengths[:, None]
-        ids = self.ids.new_full(mask.shape, padding_id)
+        ids = self.ids.new_full((*mask.shape, *self.ids.shape[1:]), padding_id)
         ids[mask] = self.ids
         return ids, mask
 

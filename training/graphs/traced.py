@@ -35,11 +35,12 @@ def traced_graph(encoder: SentenceEncoder, *, features: Sequence[int] = ()) -> b
     Args:
         encoder: On the CPU; left in evaluation mode.
         features: Sizes of further axes of the ids, [batch, tokens, *features], where the encoder's
-            embedding takes more than one id a token.
+            embedding takes more than one id a token; for tracing only, they are free in the graph.
     """
     ids = torch.zeros(2, 3, *features, dtype=torch.int64)
     mask = torch.tensor([[1, 1, 1], [1, 0, 0]])
     axes = {0: "batch", 1: "tokens"}
+    more = {2 + place: f"features_{place}" for place in range(len(features))}
     file = io.BytesIO()
     with warnings.catch_warnings():
         # The tracing exporter is deprecated; its successor takes a hundred times as long for the
@@ -51,7 +52,7 @@ def traced_graph(encoder: SentenceEncoder, *, features: Sequence[int] = ()) -> b
             file,
             input_names=["ids", "mask"],
             output_names=["vectors"],
-            dynamic_axes={"ids": axes, "mask": axes, "vectors": {0: "batch"}},
+            dynamic_axes={"ids": axes | more, "mask": axes, "vectors": {0: "batch"}},
             opset_version=_OPSET,
             dynamo=False,
         )

@@ -67,7 +67,7 @@ def test_ngram_batches_are_padded_on_all_sides() -> None:
 def test_only_blank_texts_still_make_a_rectangle() -> None:
     tokenizer = NgramTokenizer(NGRAMS)
     inputs = tokenizer.collate(tokenizer.encode([" ", ""], max_tokens=8).tokens)
-    assert inputs["ids"].shape == (2, 1, 1)
+    assert inputs["ids"].shape == (2, 1, 2)
 
 
 def test_cutting_ngram_rows_is_told() -> None:
