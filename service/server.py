@@ -103,7 +103,8 @@ def banner(url: str, resources: Resources) -> str:
         "",
         "  Paste one of these:",
         "",
-        f"  curl -sG {url}/similar --data-urlencode 'q=Warum schwimmt Eis auf dem Wasser?' -d k=4",
+        f"  curl -sG {url}/similar --data-urlencode 'q=Warum verstimmt sich meine Gitarre?' "
+        "-d languages=en,fr,ja -d k=3",
         f"  curl -s {url}/embed -H 'content-type: application/json' "
         """-d '{"inputs": ["Guten Morgen!", "Good morning!"], "dimensions": 8}'""",
         f"  curl -s {url}/classify -H 'content-type: application/json' "

@@ -30,14 +30,18 @@ class Server:
     def kill(self) -> None:
         """End it as a power cut would."""
         self.process.kill()
-        self.process.wait(10)
-        self.client.close()
+        self._ended(10)
 
     def stop(self) -> int:
         """Ask it to stop, as an orchestrator would; return its exit code."""
         self.process.terminate()
-        code = self.process.wait(30)
+        return self._ended(30)
+
+    def _ended(self, seconds: float) -> int:
+        code = self.process.wait(seconds)
         self.client.close()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
         return code
 
 
