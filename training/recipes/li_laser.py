@@ -115,14 +115,14 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             max_tokens=64,
         ),
         "small": Parameters(
-            pieces=12_000,
+            pieces=8000,
             layers=1,
             width=512,
             decoder_width=512,
             embedding=256,
-            batch_tokens=6000,
+            batch_tokens=3000,
             longest=60,
-            steps=8000,
+            steps=5000,
             max_tokens=256,
         ),
         # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs

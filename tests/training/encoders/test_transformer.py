@@ -11,7 +11,6 @@ from torch import nn
 
 from tests.training.transformer_by_hand import layer as layer_by_hand
 from tests.training.transformer_by_hand import norm, sinusoids, weights
-from training.attention import MultiHeadAttention, causal_bias
 from training.encoders.transformer import (
     TokenEmbedding,
     TransformerEncoder,
@@ -117,22 +116,5 @@ def test_a_sentence_without_tokens_gives_finite_states() -> None:
     assert states.mask.sum(1).tolist() == [1, 2]
 
 
-def test_the_future_is_hidden() -> None:
-    attention = MultiHeadAttention(WIDTH, HEADS).eval()
-    rows = torch.randn(1, 4, WIDTH)
-    bias = causal_bias(4, rows)
-    before = attention(rows, rows, bias)
-    changed = rows.clone()
-    changed[0, 3] += 1
-    after = attention(changed, changed, bias)
-    torch.testing.assert_close(before[0, :3], after[0, :3])
-    assert (before[0, 3] - after[0, 3]).abs().max() > 1e-3
-
-
 def test_positions_have_the_width_asked_for_even_where_it_is_odd() -> None:
     assert positions(7, 3, torch.zeros(1)).shape == (3, 7)
-
-
-def test_heads_must_divide_the_width() -> None:
-    with pytest.raises(ValueError, match="3 heads do not divide a width of 8"):
-        MultiHeadAttention(8, 3)

@@ -1,4 +1,4 @@
-"""Graphs of transformers, pyramids and NTDV encoders compute what torch does, pads and all."""
+"""Traced graphs compute what torch does, pads and all; those that do not are found out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 from service.errors import BundleError
-from training.encoders.ntdv import ContextHeads, NtdvStates, SumOfHeads
 from training.encoders.pyramid import PyramidEncoder
 from training.encoders.recurrent import RecurrentEncoder, blstm_layers, token_vectors
 from training.encoders.states import SentenceEncoder
@@ -22,8 +21,6 @@ from training.encoders.transformer import (
     make_layer,
 )
 from training.export import PARITY, Tower, check_parity
-from training.graphs.ntdv import ntdv_graph
-from training.graphs.recurrent import recurrent_graph
 from training.graphs.traced import traced_graph
 from training.sentence_vectors import FirstState, MaxPooling, MeanPooling
 
@@ -75,27 +72,6 @@ def test_traced_graphs(make: Callable[[], SentenceEncoder]) -> None:
     assert check_parity(tower(encoder, graph), WIDTH) < PARITY
     for node in onnx.load_from_string(graph).graph.input:
         assert [axis.dim_param for axis in node.type.tensor_type.shape.dim] == ["batch", "tokens"]
-
-
-@pytest.mark.parametrize("summed", [True, False])
-def test_ntdv_graphs(summed: bool) -> None:
-    torch.manual_seed(0)
-    layer = nn.GRU(8, WIDTH, batch_first=True, bidirectional=True)
-    frozen = RecurrentEncoder(token_vectors(VOCABULARY, 8), [layer])
-    tokens = NtdvStates(frozen, nn.GRU(2 * WIDTH, WIDTH, batch_first=True), ContextHeads(WIDTH, 4))
-    pooling: nn.Module = SumOfHeads(MeanPooling(), 4) if summed else MeanPooling()
-    encoder = SentenceEncoder(tokens, pooling)
-    dimension = WIDTH if summed else 4 * WIDTH
-    graph = ntdv_graph(encoder, dimension=dimension)
-    assert check_parity(tower(encoder, graph), dimension) < PARITY
-
-
-def test_laser_of_six_layers() -> None:
-    torch.manual_seed(0)
-    tokens = RecurrentEncoder(token_vectors(VOCABULARY, 8), blstm_layers(8, WIDTH // 2, 6))
-    encoder = SentenceEncoder(tokens, MaxPooling())
-    graph = recurrent_graph(encoder, dimension=WIDTH)
-    assert check_parity(tower(encoder, graph), WIDTH) < PARITY
 
 
 def test_a_traced_recurrent_encoder_is_found_out(tmp_path: Path) -> None:

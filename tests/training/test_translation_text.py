@@ -1,0 +1,62 @@
+"""Text for systems with one vocabulary: from files to batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from training.data.batches import Sentences
+from training.data.corpus import CorpusPlan
+from training.data.folder import DataFolder
+from training.data.templates import write_template_folder
+from training.data.translation_batches import BatchLimits
+from training.pivots import pivot_mixture
+from training.translation_text import TranslationText, prepare_translation_text
+from training.workspace import Workspace
+
+LANGUAGES = ("en", "de", "es")
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> TranslationText:
+    root = tmp_path_factory.mktemp("text")
+    write_template_folder(root / "data")
+    plan = CorpusPlan(sources=("template_sentences",), languages=LANGUAGES)
+    work = Workspace(root / "run", lambda: DataFolder(root / "data"), torch.device("cpu"))
+    return prepare_translation_text(work, plan, pieces=150, seed=0, research=False)
+
+
+def test_batches_hold_translations_in_the_shared_vocabulary(text: TranslationText) -> None:
+    mixture = pivot_mixture(LANGUAGES, ("en",), constrained=False)
+    batches = text.batches(mixture, limits=BatchLimits(tokens=200, longest=60), seed=0)
+    texts = {sentence: number for number, sentence in enumerate(text.corpus.texts)}
+    known = {tuple(tokens): s for s, tokens in zip(texts, _ids(text, list(texts)), strict=True)}
+    pairs = {tuple(sorted(pair)) for pair in text.corpus.pairs.tolist()}
+    batch = batches.draw()
+    ((_, source),) = batch.sources.items()
+    ((_, target),) = batch.targets.items()
+    for one, other in zip(_rows(source), _rows(target), strict=True):
+        numbers = texts[known[one]], texts[known[other]]
+        assert tuple(sorted(numbers)) in pairs
+
+
+def test_sentences_that_are_too_long_are_left_out_not_cut(text: TranslationText) -> None:
+    lengths = np.array([len(tokens) for tokens in _ids(text, text.corpus.texts)])
+    longest = int(np.median(lengths))
+    mixture = pivot_mixture(LANGUAGES, ("en",), constrained=False)
+    batches = text.batches(mixture, limits=BatchLimits(tokens=200, longest=longest), seed=0)
+    known = {tuple(tokens) for tokens in _ids(text, text.corpus.texts)}
+    for _ in range(5):
+        for side in (*(batch := batches.draw()).sources.values(), *batch.targets.values()):
+            assert int(side.lengths.max()) <= longest
+            assert set(_rows(side)) <= known
+
+
+def _ids(text: TranslationText, sentences: list[str]) -> list[list[int]]:
+    return [list(map(int, row)) for row in text.tokenizer.encode(sentences, max_tokens=500).tokens]
+
+
+def _rows(side: Sentences) -> list[tuple[int, ...]]:
+    ids, mask = side.padded()
+    return [tuple(row[kept].tolist()) for row, kept in zip(ids, mask, strict=True)]
