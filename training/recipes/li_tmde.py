@@ -217,6 +217,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
             steps=p.steps,
             develop_every=p.develop_every,
             log_every=p.log_every,
+            # Departure: the thesis chooses the best weights by MLDoc's development set (4.3.1).
             watch="search_error",
             better="lower",
             precision=p.precision,
