@@ -65,7 +65,7 @@ class Parameters:
     research: bool = False
     held_out_source: str = "ntrex"
     held_out_first: int = 700
-    pieces: int = 8000  # BPE pieces a language; 20,000 (section 4)
+    pieces: int = 20_000  # BPE pieces a language (section 4)
     strategy: Literal["1:1", "M:1", "1:N", "M:N"] = "1:N"
     targets: tuple[str, ...] = ("en", "es")  # 1:1: each into each of these; M:1: the first
     mixture: str = "12a"  # M:1: the ID in table 3
@@ -114,7 +114,7 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             develop_every=30,
             log_every=10,
         ),
-        "small": Parameters(width=256, embedding=256, steps=6000),
+        "small": Parameters(pieces=6000, width=256, embedding=256, decoder_width=256, steps=6000),
         # 8.3 million 6-way rows of the UN corpus, up to five epochs of batches of 96 (section 4.1).
         "paper": Parameters(
             languages=("en", "fr", "es", "ru", "ar", "zh"),

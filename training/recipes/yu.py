@@ -75,19 +75,19 @@ class Parameters:
     # Departure: SentencePiece in place of words at scale `small`, since a softmax over as many
     # words as six languages need is slow without a GPU.
     unit: Unit = "pieces"
-    vocabulary: int = 12_000  # 85,000 words
+    vocabulary: int = 8000  # 85,000 words
     word_vectors: str | None = None  # a file in word2vec's text format; multiCCA in the paper
     pooling: Literal["mean", "max", "self-attention"] = "mean"
     embedding: int = 256  # not given; multiCCA vectors have 512
     width: int = 256  # of the BLSTM, each way; 512
     dimension: int = 512  # of the LSTM above it and of a sentence vector; 1024
     decoder_width: int = 512  # 1024
-    similarity: float = 10.0  # alpha: such that both terms begin alike (section 2.2)
+    similarity: float = 3.0  # alpha: such that both terms are alike at the start (section 2.2)
     weight_norm: float = 0.0  # the other regulariser
     dropout: float = 0.1  # not given
     clip: float = 5.0
     rate: float = 0.001  # Adam's; neither is given
-    batch_tokens: int = 4000  # pads included; not given
+    batch_tokens: int = 2000  # pads included; not given
     longest: int = 60
     steps: int
     develop_every: int = 500
@@ -111,17 +111,17 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             held_out_first=224,
             unit="words",
             vocabulary=85_000,
-            embedding=24,
-            width=16,
-            dimension=32,
-            decoder_width=32,
+            embedding=32,
+            width=32,
+            dimension=64,
+            decoder_width=64,
             batch_tokens=1000,
             rate=0.01,
-            steps=60,
-            develop_every=30,
+            steps=100,
+            develop_every=50,
             log_every=10,
         ),
-        "small": Parameters(steps=8000),
+        "small": Parameters(steps=6000),
         "paper": Parameters(
             sources=("europarl",),
             held_out_source="europarl",
