@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from torch import nn
-
 from service.text.tokenizer import SentencePieceTokenizer, Tokenizer
 from service.text.vocabulary import NgramPlan, NgramTokenizer, read_vocabulary
 from training.data.corpus import Corpus
 from training.data.feature_tokens import FeatureTable, SentenceIds, tokenize_features
 from training.data.tokens import TokenTable, tokenize
-from training.encoders.transformer import TokenEmbedding
-from training.encoders.word_ngrams import WordNgramEmbedding
 from training.preparation import prepare_vocabulary
 from training.vocabulary import VocabularyPlan
 from training.word_vocabulary import WordPlan, prepare_words
@@ -40,34 +36,20 @@ class FeatureVocabulary:
     tokenizer: Tokenizer
     ngrams: int
 
-    def embedding(self, *, size: int, width: int) -> nn.Module:
-        """Return what makes ids vectors of `width`.
-
-        Args:
-            size: Of word and n-gram vectors; pieces have vectors of `width`.
-            width: D of the encoder.
-        """
-        words = self.tokenizer.vocabulary_size
-        if not self.ngrams:
-            return TokenEmbedding(words, width)
-        return WordNgramEmbedding(words=words, ngrams=self.ngrams, size=size, width=width)
+    @property
+    def words(self) -> int:
+        """Ids of words or pieces."""
+        return self.tokenizer.vocabulary_size
 
 
 def prepare_feature_vocabulary(
-    work: Workspace, corpus: Corpus, kind: Literal["ngrams", "pieces"], words: WordPlan
+    work: Workspace, corpus: Corpus, plan: WordPlan | VocabularyPlan
 ) -> FeatureVocabulary:
-    """Return the vocabulary of all languages of `corpus`.
-
-    Args:
-        work: Keeps it.
-        corpus: Parallel text.
-        kind: Words with n-grams, or as many pieces.
-        words: How many, and into how many buckets the others and the n-grams go.
-    """
-    if kind == "pieces":
-        pieces = prepare_vocabulary(work, corpus, VocabularyPlan(pieces=words.words or 32_000))
+    """Return the vocabulary of all languages of `corpus`: words with n-grams, or pieces."""
+    if isinstance(plan, VocabularyPlan):
+        pieces = prepare_vocabulary(work, corpus, plan)
         return FeatureVocabulary(pieces, "sentencepiece", SentencePieceTokenizer(pieces), 0)
-    file = prepare_words(work, corpus, words)
+    file = prepare_words(work, corpus, plan)
     tokenizer = read_vocabulary(file)
     assert isinstance(tokenizer, NgramTokenizer)
     return FeatureVocabulary(file, "vocabulary", tokenizer, 1 + tokenizer.plan.buckets)

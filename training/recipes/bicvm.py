@@ -2,7 +2,8 @@
 
 A vocabulary and a table of vectors a language, sentences as sums (eq. 3), the noise-contrastive
 hinge (eq. 7), AdaGrad. BiCVM+ is the same with a second pair of languages that shares the English
-side: `training.recipes.bicvm_plus`.
+side ("1 million English sentences, each paired up with either a German or a French sentence",
+section 4.1), so that German and French meet through English alone.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SOURCES = ("tatoeba", "tatoeba_anki", "ntrex", "bible_nt", "tico19", "python_doc
 class Parameters:
     """What may be changed with `--set`."""
 
-    languages: tuple[str, ...] = ("en", "de")  # the first is the pivot
+    languages: tuple[str, ...] = ("en", "de")  # the first is the pivot; BiCVM+ has fr as well
     sources: tuple[str, ...] = SOURCES
     broken: OnBroken = "refuse"  # what to do about broken lines
     research: bool = False  # whether research-only sources are allowed; the model must not ship
@@ -206,4 +207,5 @@ RECIPE = Recipe(
     minutes=15,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
+    systems={"BiCVM": (), "BiCVM+": ("languages=en,de,fr",)},
 )

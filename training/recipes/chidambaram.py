@@ -21,7 +21,8 @@ from training.data.lines import OnBroken
 from training.data.task_batches import CycledTasks, TaskBatch, TaskRows
 from training.development import HeldOutSearch
 from training.encoders.states import SentenceEncoder
-from training.encoders.transformer import TransformerEncoder, make_layer
+from training.encoders.transformer import TokenEmbedding, TransformerEncoder, make_layer
+from training.encoders.word_ngrams import WordNgramEmbedding
 from training.export import Model, Tower
 from training.feature_vocabulary import (
     FeatureVocabulary,
@@ -52,6 +53,7 @@ from training.task_corpus import (
 )
 from training.tasks import MultiTask
 from training.translation import SHARED
+from training.vocabulary import VocabularyPlan
 from training.workspace import Workspace
 
 RANKING, MAIN = "ranking", "train"
@@ -70,9 +72,10 @@ class Parameters:
     held_out_source: str = "ntrex"  # n-way rows of this source ...
     held_out_first: int = 700  # ... from here on are kept for development
     vocabulary: Literal["ngrams", "pieces"] = "ngrams"
-    words: int = 200_000  # or pieces
+    words: int = 200_000
     unknown_buckets: int = 10_000
     ngram_buckets: int = 200_000  # of 3- and 4-grams
+    pieces: int = 32_000  # in place of all those; the paper does not say
     embedding: int = 320  # of words and of n-grams
     layers: int = 3
     width: int = 512
@@ -114,6 +117,7 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
             words=500,
             unknown_buckets=10,
             ngram_buckets=500,
+            pieces=90,
             embedding=24,
             layers=2,
             width=32,
@@ -147,18 +151,19 @@ SCALES: Mapping[Scale, Parameters] = MappingProxyType(
 )
 
 
-def build_encoder(p: Parameters, vocabulary: FeatureVocabulary) -> SentenceEncoder:
-    """Return the shared encoder g (section 2.1)."""
+def build_encoder(p: Parameters, words: int) -> SentenceEncoder:
+    """Return the shared encoder g (section 2.1) for so many ids of words or pieces."""
     layers = [
         make_layer(p.width, heads=p.heads, inner=p.filter, dropout=p.dropout, norm_first=False)
         for _ in range(p.layers)
     ]
-    tokens = TransformerEncoder(
-        vocabulary.embedding(size=p.embedding, width=p.width),
-        layers,
-        width=p.width,
-        dropout=p.dropout,
-    )
+    embedding: nn.Module
+    if p.vocabulary == "pieces":
+        embedding = TokenEmbedding(words, p.width)
+    else:
+        ngrams = 1 + p.ngram_buckets
+        embedding = WordNgramEmbedding(words=words, ngrams=ngrams, size=p.embedding, width=p.width)
+    tokens = TransformerEncoder(embedding, layers, width=p.width, dropout=p.dropout)
     return SentenceEncoder(tokens, MeanPooling())
 
 
@@ -175,6 +180,11 @@ def build_heads(p: Parameters) -> dict[str, nn.Module]:
         INFERENCE: InferenceHead(p.width, inner=p.inference),
     }
     return {name: head for name, head in heads.items() if name in p.tasks}
+
+
+def build_system(p: Parameters, words: int) -> MultiTask:
+    """Return encoder and heads."""
+    return MultiTask(build_encoder(p, words), build_heads(p))
 
 
 def build_optimiser(p: Parameters, system: MultiTask) -> SGD:
@@ -207,7 +217,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TaskBatch]:
     if not p.negatives:
         return _phase(p, work, corpus, tasks, tasks.tasks, steps=p.steps)
     vocabulary = _vocabulary(p, work, corpus)
-    miner = MultiTask(build_encoder(p, vocabulary), build_heads(p)).to(work.device)
+    miner = build_system(p, vocabulary.words).to(work.device)
     miner.load_state_dict(work.trained(RANKING))
     mined = with_hard_negatives(
         work,
@@ -232,7 +242,7 @@ def _phase(
     steps: int,
 ) -> Phase[TaskBatch]:
     vocabulary = _vocabulary(p, work, corpus)
-    system = MultiTask(build_encoder(p, vocabulary), build_heads(p)).to(work.device)
+    system = build_system(p, vocabulary.words).to(work.device)
     return Phase(
         system=system,
         batches=CycledTasks(
@@ -258,7 +268,7 @@ def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: the shared encoder."""
     corpus = _corpus(p, work)
     vocabulary = _vocabulary(p, work, corpus)
-    system = MultiTask(build_encoder(p, vocabulary), build_heads(p))
+    system = build_system(p, vocabulary.words)
     system.load_state_dict(work.trained(MAIN))
     encoder = cast(SentenceEncoder, system.encoder.eval())
     tower = Tower(
@@ -316,10 +326,19 @@ def _tasks(p: Parameters, work: Workspace, corpus: Corpus) -> TaskCorpus:
 
 
 def _vocabulary(p: Parameters, work: Workspace, corpus: Corpus) -> FeatureVocabulary:
-    plan = word_plan(
-        words=p.words, unknown_buckets=p.unknown_buckets, ngram_buckets=p.ngram_buckets
+    if p.vocabulary == "pieces":
+        return prepare_feature_vocabulary(
+            work, corpus, VocabularyPlan(pieces=p.pieces, seed=p.seed)
+        )
+    return prepare_feature_vocabulary(
+        work,
+        corpus,
+        word_plan(words=p.words, unknown_buckets=p.unknown_buckets, ngram_buckets=p.ngram_buckets),
     )
-    return prepare_feature_vocabulary(work, corpus, p.vocabulary, plan)
+
+
+def _most_words(p: Parameters) -> int:
+    return p.pieces if p.vocabulary == "pieces" else 1 + p.unknown_buckets + p.words
 
 
 RECIPE = Recipe(
@@ -329,4 +348,10 @@ RECIPE = Recipe(
     minutes=180,
     stages=(Stage(name=RANKING, build=build_ranking), Stage(name=MAIN, build=build)),
     model=model,
+    systems={
+        "multi-task": (),
+        "multi-task, pieces": ("vocabulary=pieces",),
+        "translation-ranking": ("tasks=translation",),
+    },
+    network=lambda p: build_system(p, _most_words(p)),
 )

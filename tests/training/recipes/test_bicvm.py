@@ -15,7 +15,8 @@ from training.run import Run, open_run, train
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A trained BiCVM+."""
-    return open_run("bicvm-plus", "smoke", tmp_path_factory.mktemp("bicvm"))
+    plus = bicvm.RECIPE.systems["BiCVM+"]
+    return open_run("bicvm", "smoke", tmp_path_factory.mktemp("bicvm"), assignments=plus)
 
 
 @pytest.fixture(scope="module")

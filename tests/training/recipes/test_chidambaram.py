@@ -9,15 +9,12 @@ import torch
 from service.bundle.reader import Bundle
 from service.errors import InputError
 from service.inference.encoder import Encoder
-from service.text.vocabulary import NgramTokenizer
 from training.checkpoints import load_checkpoint
 from training.export import PARITY, check_parity
-from training.feature_vocabulary import FeatureVocabulary, word_plan
 from training.recipe import change
 from training.recipes import chidambaram
 from training.run import Run, open_run, train
 from training.tasks import MultiTask
-from training.word_vocabulary import train_words
 
 SMOKE = chidambaram.SCALES["smoke"]
 
@@ -36,10 +33,7 @@ def bundle(run: Run) -> Bundle:
 
 
 def make_system() -> MultiTask:
-    plan = word_plan(words=50, unknown_buckets=2, ngram_buckets=20)
-    words = train_words(["the cat sleeps"], plan)
-    vocabulary = FeatureVocabulary(b"", "vocabulary", NgramTokenizer(words), 21)
-    return MultiTask(chidambaram.build_encoder(SMOKE, vocabulary), chidambaram.build_heads(SMOKE))
+    return chidambaram.build_system(SMOKE, 50)
 
 
 def test_translations_are_nearer_than_others_in_the_served_runtime(bundle: Bundle) -> None:
@@ -121,7 +115,7 @@ def test_ranking_alone_with_pieces(tmp_path_factory: pytest.TempPathFactory) -> 
         "chidambaram",
         "smoke",
         tmp_path_factory.mktemp("pieces"),
-        assignments=["tasks=translation", "vocabulary=pieces", "words=90", "negatives=0"],
+        assignments=["tasks=translation", "vocabulary=pieces", "negatives=0"],
     )
     bundle = train(run)
     assert bundle is not None
