@@ -1,0 +1,36 @@
+"""Documents are the mean of their sentences."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.inference.encoder import Encoder
+from tests.tiny_bundle import DIMENSION, make_tiny_bundle
+from training.evaluation.documents import document_vectors, split_sentences
+
+
+@pytest.mark.parametrize(
+    ("document", "sentences"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
+        ("猫。犬！鳥", ["猫。", "犬！", "鳥"]),
+        ("A line\n\n  another  \n", ["A line", "another"]),
+        ("Hello there || Hi", ["Hello there", "Hi"]),
+        ("It costs 3.50 now.", ["It costs 3.50 now."]),
+        ("  ", []),
+    ],
+)
+def test_where_sentences_end(document: str, sentences: list[str]) -> None:
+    assert split_sentences(document) == sentences
+
+
+def test_the_mean_of_the_sentences(tmp_path: Path) -> None:
+    encoder = Encoder(make_tiny_bundle(tmp_path / "tiny"))
+    documents = ["The cat sleeps. Fresh bread smells best.", "", "Rivers carry sand."]
+    vectors = document_vectors(encoder, documents, "en")
+    first = encoder.encode(["The cat sleeps.", "Fresh bread smells best."], normalize=False)
+    np.testing.assert_allclose(vectors[0], first.mean(0), atol=1e-6)
+    assert not vectors[1].any()
+    assert vectors.shape == (3, DIMENSION)
