@@ -269,7 +269,7 @@ RECIPE = Recipe(
     name="schwenk",
     summary="an LSTM encoder and decoder a language, translating 1:1, M:1, 1:N or M:N",
     scales=SCALES,
-    minutes=120,
+    minutes=75,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
     systems={
