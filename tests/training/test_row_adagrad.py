@@ -45,13 +45,12 @@ def test_without_l2_it_is_adagrad() -> None:
 
 
 def test_l2_is_taken_for_all_steps_since_the_row_was_last_seen() -> None:
-    table = run(0.01, [{0: 1.0}, {0: 1.0}, {3: 2.0}])
-    gradient = 2.0 + 0.01 * 3 * START[3]  # seen for the first time in step 3
-    np.testing.assert_allclose(table[3], START[3] - 0.1 * np.sign(gradient), rtol=1e-5)
-    first = START[0] - 0.1 * np.sign(1 + 0.01 * START[0])
-    second = 1 + 0.01 * first
-    summed = (1 + 0.01 * START[0]) ** 2 + second**2
-    np.testing.assert_allclose(table[0], first - 0.1 * second / np.sqrt(summed), rtol=1e-5)
+    table = run(0.1, [{0: 1.0, 3: 0.2}, {0: 0.3}, {0: 0.1}, {3: 0.5}])
+    first = 0.2 + 0.1 * START[3]
+    once = START[3] - 0.1 * np.sign(first)
+    again = 0.5 + 0.1 * 3 * once  # steps 2, 3 and 4
+    expected = once - 0.1 * again / np.sqrt(first**2 + again**2)
+    np.testing.assert_allclose(table[3], expected, rtol=1e-5)
 
 
 def test_rows_without_a_gradient_stand_still() -> None:

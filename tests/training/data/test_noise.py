@@ -69,6 +69,12 @@ def test_noise_differs_from_round_to_round() -> None:
     assert not any(same(one, other) for one in drawn[:8] for other in drawn[8:])
 
 
+def test_noise_differs_from_batch_to_batch() -> None:
+    batches = make(pool=6)
+    drawn = [tuple(texts(batch.noise)) for batch in (batches.draw() for _ in range(16))]
+    assert len(set(drawn)) == 16
+
+
 def test_goes_on_exactly_where_it_was() -> None:
     batches = make()
     for _ in range(11):
