@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from pathlib import Path
 
@@ -11,10 +12,14 @@ from service.hardware import available_cores
 
 
 def pick_device() -> torch.device:
-    """Return the GPU where there is one, else the CPU with a thread a core that is ours."""
+    """Return the GPU where there is one, else the CPU with a thread a core that is ours.
+
+    Processes that the launcher started on this machine share its cores.
+    """
     if torch.cuda.is_available():
         return torch.device("cuda", torch.cuda.current_device())
-    torch.set_num_threads(available_cores())
+    sharing = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    torch.set_num_threads(max(1, available_cores() // sharing))
     return torch.device("cpu")
 
 

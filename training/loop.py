@@ -35,7 +35,7 @@ from training.checkpoints import (
 )
 from training.data.batches import B_co, BatchSource, State
 from training.metrics import MetricsLog
-from training.parallel import average_gradients, mean_of_processes, rank
+from training.parallel import average_gradients, mean_of_processes, rank, share_weights
 from training.progress import QUIET, Progress
 from training.schedules import Schedule
 from training.system import Losses
@@ -165,6 +165,7 @@ class Loop(Generic[B_co]):
         if content is not None:
             self._restore(content)
             self._progress.note(f"going on after step {self._at.step:,}")
+        share_weights(self._phase.system)
         log = MetricsLog(self._directory, step=self._at.step) if rank() == 0 else None
         try:
             with _interrupts() as interrupted:

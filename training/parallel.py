@@ -15,11 +15,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import cast
 
 import torch
-from torch import Tensor, distributed
+from torch import Tensor, distributed, nn
 from torch.autograd.function import BackwardCFunction, FunctionCtx
+
+_PATIENCE = timedelta(days=1)
+"""The others wait while the first process cleans text and makes vocabularies. One that dies is
+noticed by the launcher, at once."""
 
 
 def rank() -> int:
@@ -40,7 +45,8 @@ def process_group() -> Iterator[None]:
         return
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    backend = "nccl" if torch.cuda.is_available() else "gloo"
+    distributed.init_process_group(backend, timeout=_PATIENCE)
     try:
         yield
     finally:
@@ -92,13 +98,22 @@ def mean_of_processes(value: Tensor) -> float:
 def first_process_first() -> Iterator[None]:
     """Let the first process through the block alone, then the others.
 
-    For what is made once and kept in a file: the others find it there.
+    For what is made once and kept in a file: the others find it there. All of them come here, and
+    not from within another such block.
     """
     if world() > 1 and rank() != 0:
         distributed.barrier()
     yield
     if world() > 1 and rank() == 0:
         distributed.barrier()
+
+
+@torch.no_grad()
+def share_weights(module: nn.Module) -> None:
+    """Give all processes the weights and buffers of the first."""
+    if world() > 1:
+        for tensor in module.state_dict().values():
+            distributed.broadcast(tensor, 0)
 
 
 @torch.no_grad()
@@ -142,5 +157,7 @@ def _sparse_mean(gradient: Tensor) -> Tensor:
     kept = [int(count) for count in counts]
     joined_rows = torch.cat([part[:n] for part, n in zip(all_rows, kept, strict=True)])
     joined_values = torch.cat([part[:n] for part, n in zip(all_values, kept, strict=True)])
-    summed = torch.sparse_coo_tensor(joined_rows[None], joined_values / world(), gradient.shape)
+    summed = torch.sparse_coo_tensor(
+        joined_rows[None], joined_values / world(), gradient.shape, check_invariants=False
+    )
     return summed.coalesce()

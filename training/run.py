@@ -126,7 +126,8 @@ def train(run: Run) -> Bundle | None:
     with _counted(run.work.directory):
         for stage in run.recipe.stages:
             torch.manual_seed(getattr(run.parameters, "seed", 0))
-            phase = stage.build(run.parameters, run.work)
+            with first_process_first():  # the others find what it has made
+                phase = stage.build(run.parameters, run.work)
             run.work.progress.title(f"{stage.name}: {phase.options.steps:,} steps")
             outcome = Loop(
                 phase,

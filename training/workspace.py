@@ -21,7 +21,6 @@ from torch import Tensor
 from service.errors import ConflictError, InputError
 from training.checkpoints import BEST_FILE, LAST_FILE, load_checkpoint
 from training.data.folder import DataFolder
-from training.parallel import first_process_first
 from training.progress import QUIET, Progress
 
 RUN_FILE = "run.json"
@@ -62,10 +61,8 @@ class Workspace:
             load: Reads it from there.
         """
         path = self.cache / name
-        with first_process_first():
-            return load(path) if path.exists() else self._make(path, make, save)
-
-    def _make(self, path: Path, make: Callable[[], T], save: Callable[[T, Path], None]) -> T:
+        if path.exists():
+            return load(path)
         made = make()
         staging = path.with_name(path.name + ".part")
         if staging.is_dir():

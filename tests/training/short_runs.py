@@ -11,7 +11,7 @@ import torch
 
 from training.loop import Phase
 from training.metrics import METRICS_FILE, read_metrics
-from training.recipe import Stage
+from training.recipe import Stage, find_recipe
 from training.reproduce import System
 from training.run import Run, open_run
 from training.workspace import Workspace
@@ -46,3 +46,8 @@ def losses(stage: Path) -> list[float]:
 def _short(phase: Phase[Any]) -> Phase[Any]:
     options = dataclasses.replace(phase.options, steps=STEPS, log_every=1, develop_every=3)
     return dataclasses.replace(phase, options=options)
+
+
+def without_dropout(recipe: str) -> tuple[str, ...]:
+    """Return the assignment that takes dropout away, where the recipe has any."""
+    return ("dropout=0",) if hasattr(find_recipe(recipe).scales["smoke"], "dropout") else ()

@@ -31,7 +31,6 @@ from training.loop import LoopOptions, Phase
 from training.objectives.distillation import Distillation
 from training.objectives.ranking import InBatchRanking, NestedRanking
 from training.optimisers import RowAdam
-from training.parallel import first_process_first
 from training.preparation import (
     prepare_corpus,
     prepare_tokens,
@@ -263,10 +262,9 @@ def _teacher(p: Parameters, work: Workspace, corpus: Corpus) -> TeacherVectors |
     english = np.random.default_rng(p.seed).permutation(corpus.sentences_of("en"))
     chosen = english[: p.teacher_sentences]
     work.progress.title(f"teacher: vectors of {len(chosen):,} English sentences")
-    with first_process_first():
-        return teach(
-            corpus.texts, chosen, work.cache / "teacher", progress=work.progress, device=work.device
-        )
+    return teach(
+        corpus.texts, chosen, work.cache / "teacher", progress=work.progress, device=work.device
+    )
 
 
 def _table(p: Parameters, tokenizer: SentencePieceTokenizer, tokens: TokenTable) -> Tensor:
