@@ -1,0 +1,25 @@
+"""`interlingua serve`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from service.commands.settings_flags import read_settings, settings_options
+
+
+@click.command()
+@settings_options
+def serve(**flags: object) -> None:
+    """Start the server.
+
+    Without any flag it serves the shipped models and the demo corpus on http://127.0.0.1:8000.
+
+    \b
+    Example: interlingua serve --port 9000 --data ./data --model ./my-bundle
+    """
+    settings = read_settings(**flags)
+    from service.server import run_server
+
+    sys.exit(run_server(settings))
