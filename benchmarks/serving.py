@@ -166,6 +166,7 @@ def running_server(model: Path) -> Iterator[tuple[int, int, float]]:
                 ["interlingua", "serve", f"--port={port}", f"--data={data}", f"--model={model}"],
                 executable=Path(sys.executable).with_name("interlingua"),
                 stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
             )
             began = time.perf_counter()
             wait_ready(port, process)
