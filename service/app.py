@@ -16,6 +16,7 @@ from service.api import (
     documents,
     embed,
     health,
+    jobs,
     models,
     openai,
     pages,
@@ -61,7 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
     add_problem_handlers(app, metrics)
     for public in (health.router, pages.router):
         app.include_router(public)
-    for router in (embed, similar, classify, classifiers, corpora, documents, models):
+    for router in (embed, similar, classify, classifiers, corpora, documents, jobs, models):
         app.include_router(router.router, dependencies=[RequireKey], responses=PROBLEMS)
     app.include_router(openai.router, dependencies=[RequireKey], responses=OPENAI_PROBLEMS)
     describe(app)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from service.api.problems import problem_of
 from service.api.state import Resources
 from service.classification.classifiers import Classifiers
 from service.demo.loader import load_demo
@@ -14,6 +15,8 @@ from service.errors import SettingsError
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
 from service.inference.session import Vectors
+from service.jobs.job import Result
+from service.jobs.jobs import Jobs
 from service.search.corpora import Corpora
 from service.search.document import Document
 from service.settings import Settings
@@ -52,7 +55,9 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
     with ExitStack() as undo:
         corpora = Corpora(settings.data / "corpora")
         undo.callback(corpora.close)
-        resources = Resources(encoders, _engine(settings, metrics), corpora, classifiers)
+        jobs = Jobs(settings.data / "jobs", describe=_problem)
+        undo.callback(jobs.close)
+        resources = Resources(encoders, _engine(settings, metrics), corpora, classifiers, jobs)
         undo.callback(resources.engine.close)
         if settings.demo_corpus:
             _load_demo(resources)
@@ -64,8 +69,14 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
 
 def close(resources: Resources) -> None:
     """Finish the work that waits, then let go of the files; blocks until that is done."""
+    # First, since a job asks the engine for vectors and writes to corpora.
+    resources.jobs.close()
     resources.engine.close()
     resources.corpora.close()
+
+
+def _problem(error: Exception) -> Result:
+    return problem_of(error).members(None)
 
 
 def _engine(settings: Settings, metrics: Metrics) -> Engine:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import http
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -81,9 +83,9 @@ class Problem:
     remedy: str | None = None
     retry_after_seconds: float | None = None
 
-    def members(self, request_id: str | None) -> dict[str, object]:
+    def members(self, request_id: str | None) -> dict[str, JsonValue]:
         """Return RFC 9457's members and ours; those without a value are left out."""
-        members = {
+        members: dict[str, JsonValue] = {
             "type": TYPE_PREFIX + self.kind.slug,
             "title": self.kind.title,
             "status": self.kind.status,
@@ -195,7 +197,7 @@ def _openai_type(status: int) -> str:
 
 
 def _json(
-    content: dict[str, object], status: int, media_type: str, headers: dict[str, str]
+    content: Mapping[str, object], status: int, media_type: str, headers: dict[str, str]
 ) -> Response:
     # The standard library's encoder, since an error may quote what orjson refuses to write; a lone
     # surrogate becomes the JSON escape that it came as.

@@ -14,6 +14,7 @@ from service.classification.classifiers import Classifiers
 from service.errors import ConflictError, InputError, NotFoundError, UnavailableError
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
+from service.jobs.jobs import Jobs
 from service.search.backend import CorporaBackend
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
@@ -37,12 +38,14 @@ class Resources:
         engine: The queue and threads that all encoders share.
         corpora: The documents and their indexes.
         classifiers: The heads.
+        jobs: Work that goes on after its request was answered.
     """
 
     encoders: dict[str, Encoder]
     engine: Engine
     corpora: CorporaBackend
     classifiers: Classifiers
+    jobs: Jobs
 
     @property
     def default_encoder(self) -> Encoder:

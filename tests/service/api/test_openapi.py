@@ -19,6 +19,8 @@ DESIGNED = {
     "/corpora/{name}/documents/{id}": {"get", "delete"},
     "/classifiers": {"get"},
     "/classifiers/{name}": {"get"},
+    "/jobs": {"get"},
+    "/jobs/{id}": {"get", "delete"},
     "/v1/embeddings": {"post"},
     "/v1/models": {"get"},
     "/models": {"get"},

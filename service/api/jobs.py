@@ -1,0 +1,86 @@
+"""/jobs: watch and end work that goes on after its request was answered."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from service.api.openapi import answer
+from service.api.responses import Json
+from service.api.schemas.jobs import JobAnswer, JobsAnswer
+from service.api.work import Work, WorkOf
+from service.jobs.job import Job, JobStatus
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+WaitSeconds = Annotated[
+    float, Query(ge=0, le=600, description="Seconds to wait for it to end before answering")
+]
+
+
+@router.get("", responses=answer(JobsAnswer, "All jobs, the latest first"))
+async def list_jobs(work: WorkOf) -> Json:
+    """List the jobs that are remembered."""
+    return Json({"jobs": [describe_job(job.status) for job in work.resources.jobs.list()]})
+
+
+@router.get("/{id}", responses=answer(JobAnswer, "The job"))
+async def get_job(id: str, work: WorkOf, wait: WaitSeconds = 0.0) -> Json:
+    """Describe one job; with `wait`, not before it is over or so many seconds have passed."""
+    job = work.resources.jobs.get(id)
+    return Json(describe_job(await _settled(job, wait)))
+
+
+@router.delete("/{id}", responses=answer(JobAnswer, "It was asked to end; or it was over"))
+async def cancel_job(id: str, work: WorkOf) -> Json:
+    """Ask a job to end; forget one that is over."""
+    return Json(describe_job(await work.run(work.resources.jobs.cancel, id)))
+
+
+async def job_answer(job: Job, work: Work, *, wait: bool) -> Response:
+    """Return 202 and the job's address, or with `wait` 200 and the job once it is over.
+
+    Args:
+        job: Just submitted.
+        work: The request's; its timeout bounds the wait.
+        wait: What the request asked for as `?wait=true`.
+    """
+    status = await _settled(job, work.timeout_seconds if wait else 0.0)
+    response = Json(describe_job(status), status_code=200 if status.state.final else 202)
+    response.headers["location"] = f"/jobs/{status.id}"
+    return response
+
+
+def describe_job(status: JobStatus) -> dict[str, object]:
+    """Return a job as clients see it."""
+    left = status.seconds_left
+    return {
+        "id": status.id,
+        "kind": status.kind,
+        "subject": status.subject,
+        "state": status.state.value,
+        "done": status.done,
+        "total": status.total,
+        "note": status.note,
+        "seconds_left": None if left is None else round(left, 1),
+        "created": _time(status.created),
+        "started": _time(status.started),
+        "finished": _time(status.finished),
+        "result": status.result,
+        "error": status.error,
+    }
+
+
+async def _settled(job: Job, seconds: float) -> JobStatus:
+    # Shielded, since the end of a wait must not cancel the future that others wait for.
+    if seconds > 0:
+        waiting = asyncio.shield(asyncio.wrap_future(job.outcome))
+        await asyncio.wait([waiting], timeout=seconds)
+    return job.status
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="milliseconds")
