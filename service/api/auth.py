@@ -7,20 +7,26 @@ import hmac
 
 from fastapi import Depends, Request
 
+from service.api.context import context_of
 from service.api.state import state_of
 from service.errors import AuthenticationError
 from service.settings import Settings
 
 
-def check_key(settings: Settings, authorization: str | None) -> None:
-    """Raise AuthenticationError unless `authorization` carries one of the keys, if any are set.
+def check_key(settings: Settings, authorization: str | None) -> str:
+    """Return who sent `authorization`: a name of the key that tells nothing of it.
+
+    Empty where no keys are set.
 
     Each key is compared, whichever matches, and as a digest: how long it takes tells nothing of
     how many keys there are or how much of one was right. A token without `Bearer` before it is
     taken too, as some clients send it.
+
+    Raises:
+        AuthenticationError: Keys are set, and it carries none of them.
     """
     if not settings.api_keys:
-        return
+        return ""
     if authorization is None:
         raise AuthenticationError(
             "No API key was sent.",
@@ -38,10 +44,12 @@ def check_key(settings: Settings, authorization: str | None) -> None:
             field="authorization",
             remedy="Ask the operator of the service for a key.",
         )
+    return sent.hex()[:12]
 
 
 async def _require_key(request: Request) -> None:
-    check_key(state_of(request.app).settings, request.headers.get("authorization"))
+    settings = state_of(request.app).settings
+    context_of(request).client = check_key(settings, request.headers.get("authorization"))
 
 
 RequireKey = Depends(_require_key)

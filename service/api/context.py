@@ -35,6 +35,7 @@ class RequestContext:
     Attributes:
         id: The client's `x-request-id`, or one made here.
         started: `time.perf_counter()` when it came.
+        client: Whose key it came with; empty where there are none.
         model: The encoder that answers it.
         texts: How many texts were embedded.
         characters: Of these texts.
@@ -44,6 +45,7 @@ class RequestContext:
 
     id: str
     started: float = field(default_factory=time.perf_counter)
+    client: str = ""
     model: str | None = None
     texts: int = 0
     characters: int = 0

@@ -45,6 +45,7 @@ class EmbedOptions:
         normalize: Scale to length 1; None for the bundle's default.
         prompt: Put before each text; one of the bundle's `prompts` by name.
         deadline: `time.monotonic()` after which the answer is worthless.
+        client: Who asks; the queue is fair between clients.
     """
 
     language: str | None = None
@@ -54,6 +55,7 @@ class EmbedOptions:
     normalize: bool | None = None
     prompt: str | None = None
     deadline: float | None = None
+    client: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +143,13 @@ class Engine:
         _check_dimensions(encoder, options.dimensions)
         loop = asyncio.get_running_loop()
         began = time.monotonic()
-        prepared = await loop.run_in_executor(self._tokenizers, _prepare, encoder, texts, options)
+        about = _about_tokens(texts, limit=encoder.manifest.max_tokens)
+        with self.queue.admitted(about, client=options.client):
+            prepared = await loop.run_in_executor(
+                self._tokenizers, _prepare, encoder, texts, options
+            )
         tokenized = time.monotonic()
-        jobs = await self._run(prepared.groups, encoder.dimension, options.deadline)
+        jobs = await self._run(prepared.groups, encoder.dimension, options)
         vectors = np.zeros((len(texts), encoder.dimension), dtype=np.float32)
         for group, job in zip(prepared.groups, jobs, strict=True):
             vectors[group.positions] = job.vectors
@@ -159,7 +165,7 @@ class Engine:
         )
 
     async def _run(
-        self, groups: Sequence[_Group], dimension: int, deadline: float | None
+        self, groups: Sequence[_Group], dimension: int, options: EmbedOptions
     ) -> list[Job]:
         loop = asyncio.get_running_loop()
         jobs: list[Job] = []
@@ -172,14 +178,14 @@ class Engine:
                     group.tokens,
                     dimension=dimension,
                     when_done=_resolver(loop, future),
-                    deadline=deadline,
+                    deadline=options.deadline,
                 )
                 parts = slice_by_length(
                     list(map(len, group.tokens)), budget=self.queue.batch_tokens
                 )
                 jobs.append(job)
                 waiting.append(future)
-                self.queue.put(job_slices(job, parts))
+                self.queue.put(job_slices(job, parts), client=options.client)
             for future in waiting:
                 await future
         except BaseException:
@@ -256,6 +262,11 @@ def _resolver(
         loop.call_soon_threadsafe(settle)
 
     return resolve
+
+
+def _about_tokens(texts: Sequence[str], *, limit: int) -> int:
+    # Scripts without spaces have about a token a character, others one in three to five.
+    return sum(min(limit, 1 + len(text) // 3) for text in texts)
 
 
 def _check_dimensions(encoder: Encoder, dimensions: int | None) -> None:

@@ -1,20 +1,14 @@
-"""The queue between requests and sessions: bounded in tokens, fair between jobs.
-
-Start-time fair queueing (Goyal, Vin & Cheng 1996): each job's slices get virtual start times one
-cost apart, beginning at the queue's virtual now; the earliest start goes first. A single text that
-comes after a thousand-text request starts "now", so it waits for one batch and not for the
-thousand; and nothing starves, since virtual time only moves on.
-"""
+"""The queue between requests and sessions: bounded in tokens, fair, without a fixed wait."""
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from service.errors import OverloadedError, UnavailableError
+from service.inference.fairness import FairOrder
 from service.inference.work import Job, Slice
 
 WIDTH_WINDOW = 1.25
@@ -23,8 +17,8 @@ WIDTH_SLACK = 8
 """... or within so many tokens, since the shortest texts differ by large factors."""
 LOOK_AHEAD = 64
 """How many slices behind the first are looked at to fill a batch."""
-
-Entry = tuple[float, int, Slice]
+CLIENT_SHARE = 0.8
+"""Part of the room that one named client may fill, so that a flood leaves others a way in."""
 
 
 class WorkQueue:
@@ -33,15 +27,21 @@ class WorkQueue:
     Args:
         capacity_tokens: Padded tokens that may wait; past it `put` refuses at once.
         batch_tokens: Padded tokens of one batch.
+        clock: Seconds that only move on; deadlines are read on it.
     """
 
-    def __init__(self, *, capacity_tokens: int, batch_tokens: int) -> None:
+    def __init__(
+        self,
+        *,
+        capacity_tokens: int,
+        batch_tokens: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.capacity_tokens = capacity_tokens
         self.batch_tokens = batch_tokens
-        self._heap: list[Entry] = []
-        self._sequence = itertools.count()
-        self._virtual_now = 0.0
-        self._tokens = 0
+        self._clock = clock
+        self._order = FairOrder()
+        self._admitted: dict[str, int] = {}
         self._tokens_per_second = 50_000.0
         self._closed = False
         self._changed = threading.Condition()
@@ -49,43 +49,53 @@ class WorkQueue:
     @property
     def tokens(self) -> int:
         """Padded tokens that wait now."""
-        return self._tokens
+        return self._order.tokens
 
     @property
     def depth(self) -> int:
         """Slices that wait now."""
-        return len(self._heap)
+        with self._changed:
+            return len(self._order)
 
     def expected_wait_seconds(self) -> float:
         """How long what waits now will take, at the speed measured lately."""
-        return self._tokens / self._tokens_per_second
+        return self.tokens / self._tokens_per_second
 
-    def put(self, slices: Sequence[Slice]) -> None:
+    @contextmanager
+    def admitted(self, tokens: int, *, client: str = "") -> Iterator[None]:
+        """Hold room for texts that are being tokenised: about so many `tokens`.
+
+        Without it a flood would pile up before the queue, where nothing bounds it.
+
+        Raises:
+            OverloadedError: There is no room; nothing was spent on the texts yet.
+            UnavailableError: The queue is closed.
+        """
+        with self._changed:
+            self._check_room(tokens, client)
+            self._admitted[client] = self._admitted.get(client, 0) + tokens
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._admitted[client] -= tokens
+                if not self._admitted[client]:
+                    del self._admitted[client]
+
+    def put(self, slices: Sequence[Slice], *, client: str = "") -> None:
         """Queue all slices of one job, or none.
+
+        Args:
+            slices: The job's.
+            client: Whose it is; the queue is fair between clients. Empty where nobody says.
 
         Raises:
             OverloadedError: They do not fit in the room that is left.
             UnavailableError: The queue is closed: the service is shutting down.
         """
-        cost = sum(piece.cost for piece in slices)
         with self._changed:
-            if self._closed:
-                raise UnavailableError(
-                    "The service is shutting down.", remedy="Try another replica."
-                )
-            # A job larger than the whole queue is let in when the queue is empty: refusing it for
-            # ever would tell the client to retry what can never succeed.
-            if self._tokens and self._tokens + cost > self.capacity_tokens:
-                raise OverloadedError(
-                    f"The queue is full: {self._tokens} of {self.capacity_tokens} tokens wait, "
-                    f"{cost} more do not fit.",
-                    retry_after_seconds=max(1.0, self.expected_wait_seconds()),
-                )
-            start = self._virtual_now
-            for piece in slices:
-                heapq.heappush(self._heap, (start, next(self._sequence), piece))
-                start += piece.cost
-            self._tokens += cost
+            self._check_room(sum(piece.cost for piece in slices), client)
+            self._order.add(slices, client)
             self._changed.notify(len(slices))
 
     def take(self) -> list[Slice] | None:
@@ -95,9 +105,9 @@ class WorkQueue:
         """
         with self._changed:
             while True:
-                first = self._next_live()
-                if first is not None:
-                    return self._fill(first)
+                batch = self._next_batch()
+                if batch:
+                    return batch
                 if self._closed:
                     return None
                 self._changed.wait()
@@ -113,39 +123,47 @@ class WorkQueue:
         measured = workers * tokens / max(seconds, 1e-6)
         self._tokens_per_second += 0.1 * (measured - self._tokens_per_second)
 
-    def _next_live(self) -> Slice | None:
-        now = time.monotonic()
-        while self._heap:
-            start, _, piece = heapq.heappop(self._heap)
-            self._tokens -= piece.cost
-            if piece.job.over or piece.job.expire(now):
-                continue
-            self._virtual_now = max(self._virtual_now, start)
-            return piece
-        return None
+    def _check_room(self, cost: int, client: str) -> None:
+        if self._closed:
+            raise UnavailableError("The service is shutting down.", remedy="Try another replica.")
+        own = self._order.tokens_of(client) + self._admitted.get(client, 0)
+        total = self._order.tokens + sum(self._admitted.values())
+        # A job larger than the room is let in when its client has nothing else there: refusing it
+        # for ever would tell the client to retry what can never succeed.
+        fits = total + cost <= self.capacity_tokens or total == 0
+        fair = not client or own == 0 or own + cost <= CLIENT_SHARE * self.capacity_tokens
+        if not (fits and fair):
+            raise OverloadedError(
+                f"The queue is full: {total} of {self.capacity_tokens} tokens wait, {own} of them "
+                f"yours; {cost} more do not fit.",
+                retry_after_seconds=max(1.0, self.expected_wait_seconds()),
+            )
 
-    def _fill(self, first: Slice) -> list[Slice]:
+    def _next_batch(self) -> list[Slice]:
+        now = self._clock()
+
+        def alive(piece: Slice) -> bool:
+            return not (piece.job.over or piece.job.expire(now))
+
+        first = self._order.pop(alive)
+        if first is None:
+            return []
         batch = [first]
         width, texts = first.width, len(first.rows)
-        passed_over: list[Entry] = []
-        while self._heap and len(passed_over) < LOOK_AHEAD and width * texts < self.batch_tokens:
-            entry = heapq.heappop(self._heap)
-            piece = entry[2]
-            wider = max(width, piece.width)
-            fits = (
+
+        def fits(piece: Slice) -> bool:
+            return (
                 piece.job.tower is first.job.tower
-                and wider * (texts + len(piece.rows)) <= self.batch_tokens
+                and max(width, piece.width) * (texts + len(piece.rows)) <= self.batch_tokens
                 and _alike(first.width, piece.width)
             )
-            if not fits:
-                passed_over.append(entry)
-                continue
-            self._tokens -= piece.cost
-            if not piece.job.over:
-                batch.append(piece)
-                width, texts = wider, texts + len(piece.rows)
-        for entry in passed_over:
-            heapq.heappush(self._heap, entry)
+
+        def more() -> bool:
+            return width * texts < self.batch_tokens
+
+        for piece in self._order.pop_fitting(alive, fits, more=more, look_ahead=LOOK_AHEAD):
+            batch.append(piece)
+            width, texts = max(width, piece.width), texts + len(piece.rows)
         return batch
 
 
