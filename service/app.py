@@ -20,6 +20,7 @@ from service.api import (
     models,
     openai,
     pages,
+    projection,
     similar,
 )
 from service.api.auth import RequireKey
@@ -62,7 +63,7 @@ def create_app(settings: Settings) -> FastAPI:
     add_problem_handlers(app, metrics)
     for public in (health.router, pages.router):
         app.include_router(public)
-    for router in (embed, similar, classify, classifiers, corpora, documents, jobs, models):
+    for router in (embed, similar, classify, classifiers, corpora, documents, jobs, models, projection):
         app.include_router(router.router, dependencies=[RequireKey], responses=PROBLEMS)
     app.include_router(openai.router, dependencies=[RequireKey], responses=OPENAI_PROBLEMS)
     describe(app)

@@ -15,6 +15,7 @@ from service.api.schemas.corpora import CreateCorpusRequest, DeleteRequest, Upse
 from service.api.schemas.embed import EmbedRequest, SimilarityRequest
 from service.api.schemas.models import Problem
 from service.api.schemas.openai import EmbeddingsRequest, OpenAIError
+from service.api.schemas.projection import ProjectionRequest
 from service.api.schemas.similar import SimilarRequest
 
 REQUESTS: tuple[type[BaseModel], ...] = (
@@ -24,6 +25,7 @@ REQUESTS: tuple[type[BaseModel], ...] = (
     EmbedRequest,
     EmbeddingsRequest,
     PredictRequest,
+    ProjectionRequest,
     SimilarRequest,
     SimilarityRequest,
     UpsertRequest,

@@ -32,6 +32,7 @@ class Work:
         max_inputs: Texts that the request may have.
         max_line_bytes: Of one line, where the body is a stream of lines.
         timeout_seconds: What the client gives the request, at most what the operator does.
+        one_projection: Held while texts are laid out on a plane.
     """
 
     def __init__(self, request: Request, state: State, *, timeout: str | None) -> None:
@@ -40,6 +41,7 @@ class Work:
         self.max_inputs = state.settings.max_inputs
         self.max_line_bytes = state.settings.max_body_bytes
         self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
+        self.one_projection = state.one_projection
         self._request = request
         self._context = context_of(request)
 

@@ -1,0 +1,1 @@
+"""Vectors on a plane, to be looked at; nothing is computed from the plane."""
