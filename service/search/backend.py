@@ -14,6 +14,7 @@ from typing import Protocol
 from service.inference.session import Vectors
 from service.search.document import Document, Hit, Metadata
 from service.search.filters import Filter
+from service.search.passages import PassagePolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class CorpusInfo:
     created: datetime  # UTC
     bytes: int  # on disk, index included
     metadata: Metadata
+    passages: PassagePolicy | None = None  # how its documents are split
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class CorpusBackend(Protocol):
         """Width of its vectors."""
         ...
 
+    @property
+    def passages(self) -> PassagePolicy | None:
+        """How its documents are split; None where they are searched as a whole."""
+        ...
+
     def require_space(self, space: str, *, model: str) -> None:
         """Raise ConflictError unless vectors of `space`, made by `model`, fit this corpus."""
         ...
@@ -81,8 +88,9 @@ class CorpusBackend(Protocol):
         """Insert `documents`, or replace those whose id is there already, all or none.
 
         Args:
-            documents: No id twice.
-            vectors: float32 [documents, dimension], of any length; stored scaled to length 1.
+            documents: No id twice; with passages only where the corpus has a policy.
+            vectors: float32 [passages, dimension], one for each passage of each document, or for
+                the whole of it; of any length, stored scaled to length 1.
 
         Raises:
             InputError: An id twice, vectors of another width, or numbers that are not finite.
@@ -125,7 +133,10 @@ class CorpusBackend(Protocol):
         ...
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
-        """Return float32 [ids, dimension], as stored; NotFoundError names the first missing one."""
+        """Return float32 [ids, dimension]; NotFoundError names the first missing one.
+
+        They are as stored; a document in passages has their mean, scaled to length 1.
+        """
         ...
 
     def search(
@@ -165,6 +176,7 @@ class CorporaBackend(Protocol):
         space: str,
         dimension: int,
         metadata: Metadata | None = None,
+        passages: PassagePolicy | None = None,
     ) -> CorpusBackend:
         """Make an empty corpus, or raise ConflictError where one of that name is there."""
         ...

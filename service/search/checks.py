@@ -56,6 +56,17 @@ def check_unique(documents: Sequence[Document]) -> None:
             )
 
 
+def check_whole(documents: Sequence[Document]) -> None:
+    """Raise InputError where a document is in passages."""
+    for position, document in enumerate(documents):
+        if document.passages:
+            raise InputError(
+                "This corpus holds whole documents, no passages.",
+                field=f"documents[{position}].passages",
+                remedy="Make the corpus with passages, or leave them out.",
+            )
+
+
 def check_count(field: str, count: int) -> None:
     """Raise InputError unless `count` is at least 1."""
     if count < 1:

@@ -15,6 +15,7 @@ from pathlib import Path
 from service.errors import ConflictError, InputError, InterlinguaError, NotFoundError, StorageError
 from service.search.corpus import STORE_FILE, Corpus
 from service.search.document import Metadata, check_corpus_name, check_metadata
+from service.search.passages import PassagePolicy
 from service.search.store import Header, create_store
 
 __all__ = ["Corpora", "Corpus"]
@@ -69,6 +70,7 @@ class Corpora:
         space: str,
         dimension: int,
         metadata: Metadata | None = None,
+        passages: PassagePolicy | None = None,
     ) -> Corpus:
         """Make an empty corpus.
 
@@ -81,7 +83,7 @@ class Corpora:
         check_metadata(metadata or {})
         if dimension < 1:
             raise InputError("A vector has at least 1 number.", field="dimension", given=dimension)
-        header = Header(model, space, dimension, metadata or {}, datetime.now(UTC))
+        header = Header(model, space, dimension, metadata or {}, datetime.now(UTC), passages)
         with self._lock:
             if (self.directory / name).exists():
                 raise ConflictError(

@@ -27,6 +27,7 @@ from service.search.backend import CorpusInfo, Page, UpsertCounts
 from service.search.checks import (
     check_count,
     check_unique,
+    check_whole,
     key_after,
     lowest_score,
     unit_vectors,
@@ -35,6 +36,8 @@ from service.search.document import Document, Hit
 from service.search.filters import Condition, Filter, compile_conditions
 from service.search.index import NO_KEY, VectorIndex, load_index
 from service.search.locks import SharedLock
+from service.search.nearest import nearest_documents
+from service.search.passages import PassagePolicy, mean_vectors, span_of, vector_counts
 from service.search.snapshot import Keys, Snapshot
 from service.search.store import Change, Store, Transaction
 
@@ -86,6 +89,11 @@ class Corpus:
         """Width of its vectors."""
         return self._store.header.dimension
 
+    @property
+    def passages(self) -> PassagePolicy | None:
+        """How its documents are split; None where they are searched as a whole."""
+        return self._store.header.passages
+
     def require_space(self, space: str, *, model: str) -> None:
         """Raise ConflictError unless vectors of `space`, made by `model`, fit this corpus."""
         if space != self.space:
@@ -108,14 +116,17 @@ class Corpus:
 
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert or replace `documents`, all or none."""
-        unit = unit_vectors(vectors, dimension=self.dimension, rows=len(documents))
+        rows = int(vector_counts(documents).sum())
+        unit = unit_vectors(vectors, dimension=self.dimension, rows=rows)
         check_unique(documents)
+        if self.passages is None:
+            check_whole(documents)
         if not documents:
             return UpsertCounts(0, 0)
         with self._writing, self._store.transaction() as transaction:
             change = transaction.upsert(documents, unit)
             self._commit(transaction, change)
-        updated = len(change.removed)
+        updated = change.replaced
         return UpsertCounts(inserted=len(documents) - updated, updated=updated)
 
     def get_document(self, id: str) -> Document:
@@ -159,10 +170,14 @@ class Corpus:
             return self._delete(transaction, transaction.keys_where(condition))
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
-        """Return float32 [ids, dimension], as stored."""
+        """Return float32 [ids, dimension]: as stored, or the mean of a document's passages."""
         with self._store.snapshot() as snapshot:
             keys = self._keys_of(snapshot, ids)
-            return snapshot.vectors(np.array(keys, dtype=np.int64))
+            if self.passages is None:
+                return snapshot.vectors(np.array(keys, dtype=np.int64))
+            parts = [snapshot.vector_keys(np.array([key], dtype=np.int64)) for key in keys]
+            vectors = snapshot.vectors(np.concatenate([np.empty(0, np.int64), *parts]))
+        return mean_vectors(vectors, [len(part) for part in parts])
 
     def search(
         self,
@@ -200,8 +215,12 @@ class Corpus:
                     keys.tolist(), scores.tolist(), excluded, strict=True
                 )
             ]
-            documents = snapshot.documents(list({key for row in chosen for key, _ in row}))
-        return [[_hit(documents[key], score) for key, score in row] for row in chosen]
+            owners = snapshot.owners({key for row in chosen for key, _ in row})
+            documents = snapshot.documents(list(set(owners.values())))
+        return [
+            [_hit(documents[owners[key]], score, key - owners[key]) for key, score in row]
+            for row in chosen
+        ]
 
     def close(self, *, save: bool = True) -> None:
         """Save the index and let go of the files; waits for a write that is running."""
@@ -216,12 +235,18 @@ class Corpus:
     ) -> tuple[Vectors, Keys]:
         with self._lock.shared():
             if snapshot.begin() == self._index.generation:
-                allowed = None if condition is None else snapshot.keys(condition)
-                return self._index.search(queries, k, allowed=allowed)
+                return self._nearest(snapshot, queries, k, condition)
         with self._lock.exclusive():
             self._index.catch_up(snapshot, snapshot.begin())
-            allowed = None if condition is None else snapshot.keys(condition)
+            return self._nearest(snapshot, queries, k, condition)
+
+    def _nearest(
+        self, snapshot: Snapshot, queries: Vectors, k: int, condition: Condition | None
+    ) -> tuple[Vectors, Keys]:
+        allowed = None if condition is None else snapshot.keys(condition)
+        if self.passages is None:
             return self._index.search(queries, k, allowed=allowed)
+        return nearest_documents(self._index, snapshot, queries, k, allowed)
 
     def _delete(self, transaction: Transaction, keys: Keys) -> int:
         if len(keys):
@@ -267,6 +292,7 @@ class Corpus:
             created=header.created,
             bytes=_bytes_in(self._directory),
             metadata=header.metadata,
+            passages=header.passages,
         )
 
     def _keys_of(self, snapshot: Snapshot, ids: Sequence[str]) -> list[int]:
@@ -280,8 +306,15 @@ class Corpus:
         return [keys[id] for id in ids]
 
 
-def _hit(document: Document, score: float) -> Hit:
-    return Hit(document.id, document.text, document.language, score, document.metadata)
+def _hit(document: Document, score: float, passage: int) -> Hit:
+    return Hit(
+        document.id,
+        document.text,
+        document.language,
+        score,
+        document.metadata,
+        span_of(document, passage),
+    )
 
 
 def _excluded_keys(snapshot: Snapshot, ids: Sequence[Collection[str]]) -> list[set[int]]:

@@ -16,6 +16,8 @@ Scalar: TypeAlias = str | int | float | bool | None
 Value: TypeAlias = Scalar | list[Scalar]
 Metadata: TypeAlias = Mapping[str, Value]
 """Field -> scalar, or list of scalars. Flat, so that every part of it can be filtered by."""
+Span: TypeAlias = tuple[int, int]
+"""Characters of a text: from the first to before the second."""
 
 MAX_ID_CHARACTERS = 256
 MAX_TEXT_CHARACTERS = 1_000_000
@@ -43,6 +45,8 @@ class Document:
         text: What is shown and searched; at least one character.
         language: A lower-case BCP 47 code such as `de` or `zh-hant`, or None where not known.
         metadata: Field -> scalar or list of scalars.
+        passages: Where the text was split, in order; empty where it is searched as a whole. They
+            come from the corpus' policy, not from a caller.
 
     Raises:
         InputError: A part that cannot be stored, with the field's name.
@@ -52,6 +56,7 @@ class Document:
     text: str
     language: str | None = None
     metadata: Metadata = field(default_factory=dict)
+    passages: tuple[Span, ...] = ()
 
     def __post_init__(self) -> None:
         check_id(self.id)
@@ -63,13 +68,19 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One neighbour of a query; `score` is the cosine of the two vectors, -1 to 1."""
+    """One neighbour of a query.
+
+    Attributes:
+        score: The cosine of the two vectors, -1 to 1.
+        passage: The part of `text` that matched; None where it is searched as a whole.
+    """
 
     id: str
     text: str
     language: str | None
     score: float
     metadata: Metadata
+    passage: Span | None = None
 
 
 def document_from_json(record: object, *, field: str = "document") -> Document:

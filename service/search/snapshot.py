@@ -17,7 +17,7 @@ from service.search.document import Document, Metadata
 from service.search.filters import Condition
 
 Keys: TypeAlias = npt.NDArray[np.int64]
-"""int64 [n]: row keys of documents."""
+"""int64 [n]: keys of documents, or of their vectors: the same but where there are passages."""
 
 UNDETERMINED = "und"
 """BCP 47's code for a language that is not known."""
@@ -28,7 +28,7 @@ VECTORS_AT_ONCE = 4096
 # In the SQL that is put together below, only column names and a Condition are pasted; a Condition
 # binds whatever a caller gave as a parameter, so S608 does not apply.
 _EVERY = Condition("1")
-_COLUMNS = "key, id, text, language, metadata"
+_COLUMNS = "key, id, text, language, metadata, passages"
 
 
 class Snapshot:
@@ -38,11 +38,20 @@ class Snapshot:
         connection: Lent for as long as the snapshot is used.
         path: Of the file, for messages.
         dimension: Width of the vectors.
+        passages: Whether a document may have several.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, dimension: int) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        dimension: int,
+        *,
+        passages: bool = False,
+    ) -> None:
         self._connection = connection
         self._path = path
+        self._passages = passages
         self.dimension = dimension
 
     def begin(self) -> int:
@@ -55,6 +64,41 @@ class Snapshot:
         return int(generation)
 
     def keys(self, condition: Condition | None = None) -> Keys:
+        """Return the keys of the vectors whose documents meet `condition`, ascending."""
+        return self.vector_keys(self.document_keys(condition))
+
+    def vector_keys(self, keys: Keys) -> Keys:
+        """Return the keys of the vectors of the documents `keys`; both ascending."""
+        if not self._passages or not len(keys):
+            return keys
+        counts = np.ones(len(keys), dtype=np.int64)
+        several = dict(
+            self._connection.execute(
+                "SELECT key, json_array_length(passages) FROM documents "
+                "WHERE passages IS NOT NULL AND key BETWEEN ? AND ?",
+                (int(keys[0]), int(keys[-1])),
+            )
+        )
+        split = np.fromiter(several, np.int64, len(several))
+        rows = np.searchsorted(keys, split)
+        inside = rows < len(keys)
+        inside[inside] = keys[rows[inside]] == split[inside]
+        counts[rows[inside]] = np.fromiter(several.values(), np.int64, len(several))[inside]
+        starts = np.repeat(keys - (np.cumsum(counts) - counts), counts)
+        expanded: Keys = starts + np.arange(int(counts.sum()), dtype=np.int64)
+        return expanded
+
+    def owners(self, keys: Iterable[int]) -> dict[int, int]:
+        """Return key of a vector -> key of its document."""
+        if not self._passages:
+            return {key: key for key in keys}
+        rows = self._connection.execute(
+            "SELECT value, (SELECT max(key) FROM documents WHERE key <= value) FROM json_each(?)",
+            (orjson.dumps(list(keys)).decode(),),
+        )
+        return dict(rows.fetchall())
+
+    def document_keys(self, condition: Condition | None = None) -> Keys:
         """Return the keys of the documents that meet `condition`, ascending."""
         where = condition or _EVERY
         rows = self._connection.execute(
@@ -102,7 +146,7 @@ class Snapshot:
         return [(row[0], _document(row)) for row in rows]
 
     def vectors(self, keys: Keys) -> Vectors:
-        """Return float32 [keys, dimension], in the order of `keys`, which must be there.
+        """Return float32 [keys, dimension], in the order of `keys` of vectors, which must be there.
 
         Raises:
             StorageError: A vector that is missing or of another width: the file was tampered with.
@@ -143,8 +187,9 @@ def as_json(metadata: Metadata) -> str:
     return orjson.dumps(dict(metadata)).decode()
 
 
-def _document(row: tuple[int, str, str, str | None, str]) -> Document:
-    _, id, text, language, metadata = row
+def _document(row: tuple[int, str, str, str | None, str, str | None]) -> Document:
+    _, id, text, language, metadata, passages = row
     parsed: Mapping[str, str | int | float | bool | list[str | int | float | bool | None] | None]
     parsed = orjson.loads(metadata)
-    return Document(id, text, language, parsed)
+    spans = () if passages is None else tuple(map(tuple, orjson.loads(passages)))
+    return Document(id, text, language, parsed, spans)

@@ -4,6 +4,7 @@
   than the key before. No key is given twice, not even after the file was replaced by an older
   copy, where a plain counter would give the same numbers to other documents. So a key names one
   vector for good, and an index differs from the store by two sets of keys alone.
+- A document of n passages takes n keys in a row, one a vector; the first is its own.
 - Every write changes the generation, by the same rule; an index that carries it is current.
 """
 
@@ -25,9 +26,10 @@ from service.inference.session import Vectors
 from service.search.database import Database, connect, storage_errors
 from service.search.document import Document, Metadata
 from service.search.filters import Condition
+from service.search.passages import PassagePolicy, vector_counts
 from service.search.snapshot import Keys, Snapshot, as_json
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _SCHEMA = f"""
 BEGIN;
@@ -38,18 +40,32 @@ CREATE TABLE corpus (
     dimension INTEGER NOT NULL,
     metadata TEXT NOT NULL,
     created TEXT NOT NULL,
-    generation INTEGER NOT NULL
+    generation INTEGER NOT NULL,
+    last_key INTEGER NOT NULL DEFAULT 0,
+    passages TEXT
 ) STRICT;
 CREATE TABLE documents (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     text TEXT NOT NULL,
     language TEXT,
-    metadata TEXT NOT NULL
+    metadata TEXT NOT NULL,
+    passages TEXT
 ) STRICT;
 CREATE INDEX documents_language ON documents (language);
 CREATE TABLE vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT;
 PRAGMA user_version = {SCHEMA_VERSION};
+COMMIT;
+"""
+
+_FROM_VERSION_1 = """
+BEGIN IMMEDIATE;
+ALTER TABLE corpus ADD COLUMN last_key INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE corpus ADD COLUMN passages TEXT;
+ALTER TABLE documents ADD COLUMN passages TEXT;
+UPDATE corpus SET last_key = coalesce(
+    (SELECT seq FROM sqlite_sequence WHERE name = 'documents'), 0);
+PRAGMA user_version = 2;
 COMMIT;
 """
 
@@ -63,6 +79,7 @@ class Header:
     dimension: int
     metadata: Metadata
     created: datetime
+    passages: PassagePolicy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +88,10 @@ class Change:
 
     before: int  # the store's generation, until it is committed
     generation: int  # and from then on
-    removed: Keys
-    added: Keys  # ascending, each greater than any before
+    removed: Keys  # of vectors
+    added: Keys  # of vectors, ascending, each greater than any before
     vectors: Vectors  # [added, dimension]
+    replaced: int = 0  # documents that were deleted or replaced
 
 
 class Store:
@@ -105,21 +123,32 @@ class Store:
     def snapshot(self) -> Iterator[Snapshot]:
         """Lend a view of the store as it is at the moment of `Snapshot.begin`."""
         with self._database.reading() as connection:
-            yield Snapshot(connection, self.path, self.header.dimension)
+            yield self._view(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """Begin a write; without `Transaction.commit` it is undone."""
         with self._database.writing() as connection:
-            yield Transaction(connection, Snapshot(connection, self.path, self.header.dimension))
+            yield Transaction(connection, self._view(connection))
 
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()
 
+    def _view(self, connection: sqlite3.Connection) -> Snapshot:
+        header = self.header
+        return Snapshot(
+            connection, self.path, header.dimension, passages=header.passages is not None
+        )
+
     def _read_header(self) -> Header:
         with self._database.reading() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 1:
+            with storage_errors(self.path), closing(connect(self.path)) as connection:
+                connection.executescript(_FROM_VERSION_1)
+            version = SCHEMA_VERSION
+        with self._database.reading() as connection:
             if version == 0:
                 raise StorageError(
                     f"{self.path} holds no corpus: it is empty, or another program's database.",
@@ -132,13 +161,18 @@ class Store:
                     remedy="Open it with the version of the service that wrote it.",
                 )
             row = connection.execute(
-                "SELECT model, space, dimension, metadata, created FROM corpus"
+                "SELECT model, space, dimension, metadata, created, passages FROM corpus"
             ).fetchone()
         if row is None:
             raise StorageError(f"{self.path} does not say what corpus it is.")
-        model, space, dimension, metadata, created = row
+        model, space, dimension, metadata, created, passages = row
         return Header(
-            model, space, dimension, orjson.loads(metadata), datetime.fromisoformat(created)
+            model,
+            space,
+            dimension,
+            orjson.loads(metadata),
+            datetime.fromisoformat(created),
+            None if passages is None else PassagePolicy(**orjson.loads(passages)),
         )
 
 
@@ -150,38 +184,51 @@ class Transaction:
         self._snapshot = snapshot
 
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> Change:
-        """Write `documents` [n] with `vectors` float32 [n, dimension] under new keys."""
+        """Write `documents` under new keys.
+
+        Args:
+            documents: No id twice.
+            vectors: float32 [n, dimension], one for each passage of each document, in order.
+        """
         known = self._snapshot.keys_of([document.id for document in documents])
-        removed = np.array(sorted(known.values()), dtype=np.int64)
-        self._remove(removed)
-        row = self._connection.execute(
-            "SELECT seq FROM sqlite_sequence WHERE name = 'documents'"
-        ).fetchone()
-        first = _after(row[0] if row else 0)
-        added = np.arange(first, first + len(documents), dtype=np.int64)
-        keys: list[int] = added.tolist()
+        removed = self._remove(np.array(sorted(known.values()), dtype=np.int64))
+        (last,) = self._connection.execute("SELECT last_key FROM corpus").fetchone()
+        first = _after(last)
+        added = np.arange(first, first + len(vectors), dtype=np.int64)
+        counts = vector_counts(documents)
+        keys: list[int] = (first + np.cumsum(counts) - counts).tolist()
         self._connection.executemany(
-            "INSERT INTO documents (key, id, text, language, metadata) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO documents (key, id, text, language, metadata, passages) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
             (
-                (key, document.id, document.text, document.language, as_json(document.metadata))
+                (
+                    key,
+                    document.id,
+                    document.text,
+                    document.language,
+                    as_json(document.metadata),
+                    orjson.dumps(document.passages).decode() if document.passages else None,
+                )
                 for key, document in zip(keys, documents, strict=True)
             ),
         )
         self._connection.executemany(
             "INSERT INTO vectors (key, vector) VALUES (?, ?)",
-            ((key, vector.data) for key, vector in zip(keys, vectors, strict=True)),
+            ((key, vector.data) for key, vector in zip(added.tolist(), vectors, strict=True)),
         )
-        return Change(*self._next_generation(), removed, added, vectors)
+        self._connection.execute("UPDATE corpus SET last_key = ?", (first + len(vectors) - 1,))
+        return Change(*self._next_generation(), removed, added, vectors, len(known))
 
     def delete(self, keys: Keys) -> Change:
         """Delete the documents that have `keys`."""
-        self._remove(keys)
+        removed = self._remove(keys)
         width = self._snapshot.dimension
         return Change(
             *self._next_generation(),
-            keys,
+            removed,
             np.empty(0, dtype=np.int64),
             np.empty((0, width), dtype=np.float32),
+            len(keys),
         )
 
     def keys_of(self, ids: Sequence[str]) -> Keys:
@@ -190,16 +237,21 @@ class Transaction:
 
     def keys_where(self, condition: Condition) -> Keys:
         """Return the keys of the documents that meet `condition`, ascending."""
-        return self._snapshot.keys(condition)
+        return self._snapshot.document_keys(condition)
 
     def commit(self) -> None:
         """Make it durable: when this returns, it survives a killed process and a power cut."""
         self._connection.execute("COMMIT")
 
-    def _remove(self, keys: Keys) -> None:
-        rows = [(key,) for key in keys.tolist()]
-        self._connection.executemany("DELETE FROM documents WHERE key = ?", rows)
-        self._connection.executemany("DELETE FROM vectors WHERE key = ?", rows)
+    def _remove(self, keys: Keys) -> Keys:
+        """Delete documents by key; return the keys of their vectors."""
+        removed = self._snapshot.vector_keys(keys)
+        for table, gone in (("documents", keys), ("vectors", removed)):
+            self._connection.executemany(
+                f"DELETE FROM {table} WHERE key = ?",  # noqa: S608 - a constant
+                [(key,) for key in gone.tolist()],
+            )
+        return removed
 
     def _next_generation(self) -> tuple[int, int]:
         (before,) = self._connection.execute("SELECT generation FROM corpus").fetchone()
@@ -221,13 +273,14 @@ def create_store(path: Path, header: Header) -> None:
     with storage_errors(path), closing(connect(path, create=True)) as connection:
         connection.executescript(_SCHEMA)
         connection.execute(
-            "INSERT INTO corpus (only, model, space, dimension, metadata, created, generation) "
-            "VALUES (1, ?, ?, ?, ?, ?, 0)",
+            "INSERT INTO corpus (only, model, space, dimension, metadata, created, generation, "
+            "passages) VALUES (1, ?, ?, ?, ?, ?, 0, ?)",
             (
                 header.model,
                 header.space,
                 header.dimension,
                 as_json(header.metadata),
                 header.created.isoformat(),
+                None if header.passages is None else orjson.dumps(header.passages).decode(),
             ),
         )
