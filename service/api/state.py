@@ -128,15 +128,15 @@ class State:
         metrics: What is counted.
         phase: Where the service is in its life.
         failure: Why loading failed, for the operator.
-    """
         one_projection: Held while texts are laid out on a plane, which takes a core.
+    """
 
     settings: Settings
     metrics: Metrics
     phase: Phase = Phase.LOADING
     failure: BaseException | None = None
-    _resources: Resources | None = None
     one_projection: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    _resources: Resources | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property

@@ -31,8 +31,8 @@ class Work:
         metrics: What is counted.
         max_inputs: Texts that the request may have.
         max_line_bytes: Of one line, where the body is a stream of lines.
-        timeout_seconds: What the client gives the request, at most what the operator does.
         one_projection: Held while texts are laid out on a plane.
+        timeout_seconds: What the client gives the request, at most what the operator does.
     """
 
     def __init__(self, request: Request, state: State, *, timeout: str | None) -> None:
@@ -40,8 +40,8 @@ class Work:
         self.metrics = state.metrics
         self.max_inputs = state.settings.max_inputs
         self.max_line_bytes = state.settings.max_body_bytes
-        self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
         self.one_projection = state.one_projection
+        self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
         self._request = request
         self._context = context_of(request)
 
