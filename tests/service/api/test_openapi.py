@@ -9,6 +9,7 @@ from tests.service.api.running import Running
 DESIGNED = {
     "/": {"post"},
     "/embed": {"post"},
+    "/projection": {"post"},
     "/similarity": {"post"},
     "/similar": {"get", "post"},
     "/classify": {"post"},

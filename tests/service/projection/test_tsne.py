@@ -36,13 +36,13 @@ def test_each_row_has_the_wanted_perplexity() -> None:
     np.testing.assert_allclose(joint, joint.T)
     # Against a search by hand for one row.
     row, own = distances[0], np.arange(30) != 0
-    precisions = np.geomspace(1e-3, 1e3, 200_001)[:, None]
+    precisions = np.geomspace(0.01, 10, 20_001)[:, None]
     weights = np.exp(-row[own] * precisions)
     shares = weights / weights.sum(1, keepdims=True)
     entropy = -(shares * np.log(np.maximum(shares, 1e-300))).sum(1)
     nearest = shares[np.abs(entropy - np.log(7.0)).argmin()]
     column = joint_affinities(distances, 7.0)[0][own] * 60
-    assert (column - nearest > -1e-4).all(), "p_0j + p_j0 is at least p_j|0"
+    assert (column - nearest > -1e-3).all(), "p_0j + p_j0 is at least p_j|0"
 
 
 def test_gradient_is_the_slope_of_the_divergence() -> None:
