@@ -7,8 +7,14 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from service.bundle.manifest import DataSource, FileEntry, FileName, Measurement, Name, Part
+from service.classification.report import Report
+from service.inference.documents import DocumentOptions
 
 Label = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+PAIR_PARTS = 4
+"""u, v, |u - v| and u * v."""
 
 
 class FittedOn(Part):
@@ -29,8 +35,33 @@ class HeadManifest(Part):
     space: Name = Field(description="Any encoder of this vector space may feed it")
     encoder: FittedOn
     dimension: int = Field(ge=1, le=8192)
-    features: Literal["vector"] = Field(
-        default="vector", description="What the weights multiply: the vector of one text"
+    features: Literal["vector", "pair"] = Field(
+        default="vector",
+        description="What the weights multiply: the vector of one text, or of a pair of texts "
+        "(u, v, |u - v|, u * v)",
+    )
+    multi_label: bool = Field(
+        default=False, description="Whether a text may have several labels: one sigmoid a label"
+    )
+    unknown_threshold: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="The answer is `unknown` where no label is as probable as this",
+    )
+    document: DocumentOptions | None = Field(
+        default=None, description="How texts are split and pooled; None takes each as one"
+    )
+    version: int = Field(default=1, ge=1)
+    created: str | None = Field(default=None, description="When it was fitted, ISO 8601")
+    by_label: dict[Label, int] = Field(
+        default_factory=dict, description="How many examples of each label it was fitted on"
+    )
+    described: tuple[Label, ...] = Field(
+        default=(), description="Labels that were described in words"
+    )
+    report: Report | None = Field(
+        default=None, description="Held-out figures; none where there was no example"
     )
     temperature: float = Field(
         default=1.0,
@@ -46,6 +77,11 @@ class HeadManifest(Part):
     limits: tuple[str, ...] = ()
     licence: str
     files: dict[FileName, FileEntry] = Field(default_factory=dict)
+
+    @property
+    def width(self) -> int:
+        """How many numbers the weights of one label are."""
+        return self.dimension * (PAIR_PARTS if self.features == "pair" else 1)
 
     @field_validator("labels")
     @classmethod

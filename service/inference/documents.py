@@ -1,0 +1,144 @@
+"""The vector of a document: of its sentences or windows, pooled.
+
+Yu, Li & Oguz 2018 (section 4.4, Table 5) compare sentences with windows of words and the mean with
+the maximum; the mean over sentences wins. The pieces' vectors have length 1 before they are pooled,
+so that a piece counts the same whatever the encoder's own lengths. Nothing is cut: a piece that is
+longer than the encoder takes is halved until it fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from service.bundle.manifest import Part
+from service.inference.encoder import Encoder
+from service.inference.session import Vectors
+from service.inference.vectors import finish, normalise
+from service.text.sentences import Passage, split_sentences
+from service.text.windows import halve, split_windows
+
+Splitting = Literal["sentences", "windows"]
+DocumentPooling = Literal["mean", "max"]
+
+_SAFE_SHARE = 4
+"""A piece with less than a quarter as many characters as the encoder takes tokens always fits."""
+
+
+class DocumentOptions(Part):
+    """How a document becomes one vector."""
+
+    splitting: Splitting = "sentences"
+    pooling: DocumentPooling = "mean"
+    window_words: int = Field(default=128, ge=1)
+    stride_words: int = Field(default=64, ge=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitDocuments:
+    """The pieces of some documents.
+
+    Attributes:
+        pieces: Of all documents, in order; each document has one at least.
+        counts: How many pieces each document has.
+    """
+
+    pieces: list[Passage]
+    counts: list[int]
+
+    @property
+    def texts(self) -> list[str]:
+        """The pieces' texts."""
+        return [piece.text for piece in self.pieces]
+
+
+def split_documents(
+    texts: Sequence[str],
+    options: DocumentOptions,
+    *,
+    encoder: Encoder,
+    language: str | None = None,
+) -> SplitDocuments:
+    """Split documents into pieces that `encoder` takes whole.
+
+    Args:
+        texts: The documents.
+        options: Sentences or windows.
+        encoder: Whose tokens count.
+        language: Of all documents, for the abbreviations of its sentences.
+
+    Raises:
+        InputError: A stride that is wider than its window.
+    """
+    by_document = [_fit(_split(text, options, language), encoder, language) for text in texts]
+    return SplitDocuments(
+        [piece for pieces in by_document for piece in pieces], list(map(len, by_document))
+    )
+
+
+def pool_pieces(vectors: Vectors, counts: Sequence[int], pooling: DocumentPooling) -> Vectors:
+    """Return float32 [documents, D] from the vectors of their pieces, not normalised.
+
+    Args:
+        vectors: Of all pieces, document after document, [pieces, D].
+        counts: Pieces of each document, each at least 1.
+        pooling: `mean`, or the greatest of each number.
+    """
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    unit = normalise(vectors)
+    if pooling == "max":
+        greatest: Vectors = np.maximum.reduceat(unit, starts, axis=0)
+        return greatest
+    means: Vectors = np.add.reduceat(unit, starts, axis=0)
+    means /= np.array(counts, dtype=np.float32)[:, None]
+    return means
+
+
+def encode_documents(
+    encoder: Encoder,
+    texts: Sequence[str],
+    options: DocumentOptions,
+    *,
+    language: str | None = None,
+) -> Vectors:
+    """Return the documents' unit vectors, float32 [documents, D], computed in this thread."""
+    split = split_documents(texts, options, encoder=encoder, language=language)
+    vectors = encoder.encode(split.texts, language=language, normalize=True)
+    pooled = pool_pieces(vectors, split.counts, options.pooling)
+    return finish(pooled, dimensions=None, normalised=True)
+
+
+def _split(text: str, options: DocumentOptions, language: str | None) -> list[Passage]:
+    if options.splitting == "sentences":
+        pieces = split_sentences(text, language=language)
+    else:
+        pieces = split_windows(text, words=options.window_words, stride=options.stride_words)
+    return pieces or [Passage(text, 0, len(text))]
+
+
+def _fit(pieces: list[Passage], encoder: Encoder, language: str | None) -> list[Passage]:
+    """Return `pieces`, those with more tokens than the encoder takes halved until they fit."""
+    limit = encoder.manifest.max_tokens
+    found: list[Passage] = []
+    waiting = pieces[::-1]
+    while waiting:
+        piece = waiting.pop()
+        if len(piece.text) * _SAFE_SHARE < limit or _tokens(piece, encoder, language) <= limit:
+            found.append(piece)
+            continue
+        halves = halve(piece)
+        if len(halves) < 2:  # one character that is more tokens than the encoder takes
+            found.append(piece)
+        else:
+            waiting += halves[::-1]
+    return found
+
+
+def _tokens(piece: Passage, encoder: Encoder, language: str | None) -> int:
+    tower, _ = encoder.tower_for(piece.text, language)
+    limit = encoder.manifest.max_tokens
+    return tower.tokenizer.encode([piece.text], max_tokens=limit).full_lengths[0]

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from service.classification.calibration import probabilities
+from service.classification.fit import FitOptions, Fitted, fit
+from service.classification.folds import CROSS_VALIDATED, make_folds
+from service.classification.logistic import Linear
+from service.jobs.job import JobCancelledError
+
+LABELS = ("a", "b", "c")
+
+
+@dataclass
+class Watch:
+    """Remembers what it is told; breaks the fit off after `patience` checks."""
+
+    patience: int = 10**9
+    told: list[tuple[int, int | None]] = field(default_factory=list)
+
+    def progress(self, done: int, total: int | None = None, note: str | None = None) -> None:
+        del note
+        self.told.append((done, total))
+        self.check()
+
+    def check(self) -> None:
+        self.patience -= 1
+        if self.patience < 0:
+            raise JobCancelledError
+
+
+def clouds(count: int, *, seed: int = 0, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    targets = random.permutation(np.arange(count) % 3)
+    centres = np.random.default_rng(9).standard_normal((3, 16))
+    vectors = centres[targets] + noise * random.standard_normal((count, 16))
+    return vectors.astype(np.float32), targets
+
+
+def fitted(
+    vectors: np.ndarray,
+    targets: np.ndarray,
+    options: FitOptions | None = None,
+    *,
+    watch: Watch | None = None,
+    prior: Linear | None = None,
+) -> Fitted:
+    languages = ["de" if row % 2 else "en" for row in range(len(targets))]
+    return fit(
+        vectors, targets, labels=LABELS, languages=languages, options=options or FitOptions(),
+        watcher=watch or Watch(), prior=prior,
+    )  # fmt: skip
+
+
+def accuracy(found: Fitted, count: int = 600, *, noise: float = 1.0) -> float:
+    vectors, targets = clouds(count, seed=77, noise=noise)
+    return float((found.linear.logits(vectors).argmax(axis=1) == targets).mean())
+
+
+def test_held_out_figures_are_those_of_new_examples() -> None:
+    found = fitted(*clouds(300, noise=3.0))
+    assert found.report.accuracy == pytest.approx(accuracy(found, noise=3.0), abs=0.07)
+    assert found.report.folds == 5
+    assert found.report.examples == 300
+    assert found.report.confusion is not None
+    assert np.sum(found.report.confusion.rows) == 300
+    languages = found.report.by_language
+    assert {code: report.examples for code, report in languages.items()} == {"de": 150, "en": 150}
+    assert found.report.ece < 0.1
+
+
+def test_two_examples_a_label_are_enough() -> None:
+    found = fitted(*clouds(6, noise=0.3))
+    assert found.report.folds == 2
+    assert accuracy(found, noise=0.3) > 0.9
+    assert np.isfinite(found.temperature)
+
+
+def test_a_great_many_examples_have_one_held_out_share() -> None:
+    vectors, targets = clouds(CROSS_VALIDATED + 1, noise=1.0)
+    found = fitted(vectors, targets, FitOptions(regularisation=1.0))
+    assert found.report.folds == 1
+    assert found.report.examples == (CROSS_VALIDATED + 1) // 5
+    assert found.report.regularisation == 1.0
+
+
+def test_every_fold_has_every_label_and_every_row_is_held_out_once() -> None:
+    targets = np.array([0] * 50 + [1] * 3 + [2] * 7)
+    folds = make_folds(targets)
+    assert len(folds) == 3
+    for fold in folds:
+        assert set(targets[fold.fit]) == set(targets[fold.held_out]) == {0, 1, 2}
+    held_out = np.concatenate([np.arange(60)[fold.held_out] for fold in folds])
+    assert sorted(held_out) == list(range(60))
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"a": 30.0}])
+def test_class_weights_help_the_rare_label(weights: Mapping[str, float]) -> None:
+    vectors, targets = clouds(3000, noise=4.0)
+    kept = np.flatnonzero((targets != 0) | (np.arange(3000) < 300))
+
+    def share_of_a(options: FitOptions) -> float:
+        found = fitted(vectors[kept], targets[kept], options)
+        return float((found.linear.logits(clouds(300, seed=4, noise=4.0)[0]).argmax(1) == 0).mean())
+
+    weighted = FitOptions(class_weights=weights, regularisation=1.0)
+    assert share_of_a(weighted) > share_of_a(FitOptions(regularisation=1.0)) + 0.1
+
+
+def test_several_labels_a_text() -> None:
+    vectors, targets = clouds(300)
+    truth = np.stack([targets == 0, targets == 1, targets != 0], axis=1).astype(np.int8)
+    found = fitted(vectors, truth)
+    chances = probabilities(
+        found.linear.logits(vectors), temperature=found.temperature, multi_label=True
+    )
+    assert ((chances > 0.5) == truth).mean() > 0.95
+    assert found.report.confusion is None
+    assert found.report.macro_f1 > 0.9
+
+
+def test_the_share_of_unknown_is_reported() -> None:
+    vectors, targets = clouds(300, noise=3.0)
+    sure = fitted(vectors, targets, FitOptions(unknown_threshold=0.01)).report.unknown_share
+    unsure = fitted(vectors, targets, FitOptions(unknown_threshold=0.95)).report.unknown_share
+    assert sure == 0
+    assert unsure is not None
+    assert unsure > 0.2
+
+
+def test_few_examples_improve_on_a_description_and_need_it() -> None:
+    centres = np.random.default_rng(9).standard_normal((3, 16)).astype(np.float32)
+    askew = centres + np.random.default_rng(2).standard_normal((3, 16)).astype(np.float32)
+    prior = Linear(0.5 * askew, np.zeros(3, dtype=np.float32))
+    few = clouds(9, noise=2.0)
+    described = Fitted(prior, 1.0, fitted(*few).report)
+    both = fitted(*few, prior=prior)
+    assert accuracy(both, noise=2.0) > accuracy(described, noise=2.0) - 0.02
+    assert accuracy(both, noise=2.0) > accuracy(fitted(*few), noise=2.0)
+
+
+@pytest.mark.parametrize("patience", [0, 5, 60])
+def test_it_can_be_broken_off_anywhere(patience: int) -> None:
+    with pytest.raises(JobCancelledError):
+        fitted(*clouds(300, noise=3.0), watch=Watch(patience))
+
+
+def test_progress_only_grows_and_ends_whole() -> None:
+    watch = Watch()
+    fitted(*clouds(60), watch=watch)
+    done = [number for number, _ in watch.told]
+    assert done == sorted(done)
+    assert watch.told[-1][0] == watch.told[-1][1]

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from service.errors import InputError
+from service.inference.documents import (
+    DocumentOptions,
+    encode_documents,
+    pool_pieces,
+    split_documents,
+)
+from service.inference.encoder import Encoder
+from tests.tiny_bundle import MAX_TOKENS
+
+TEXTS = ["The cat sleeps. Fresh bread smells best.", "Rivers carry sand.", ""]
+
+
+def test_a_document_is_the_mean_or_the_greatest_of_its_sentences(tiny_encoder: Encoder) -> None:
+    first, second, third = tiny_encoder.encode(
+        ["The cat sleeps.", "Fresh bread smells best.", "Rivers carry sand."], normalize=True
+    )
+    for pooling, expected in (
+        ("mean", (first + second) / 2),
+        ("max", np.maximum(first, second)),
+    ):
+        options = DocumentOptions.model_validate({"pooling": pooling})
+        found = encode_documents(tiny_encoder, TEXTS, options)
+        assert found.shape == (3, tiny_encoder.dimension)
+        np.testing.assert_allclose(found[0], expected / np.linalg.norm(expected), atol=1e-5)
+        np.testing.assert_allclose(found[1], third, atol=1e-5)
+
+
+def test_windows_overlap(tiny_encoder: Encoder) -> None:
+    options = DocumentOptions(splitting="windows", window_words=4, stride_words=2)
+    split = split_documents(["a b c d e f", "g"], options, encoder=tiny_encoder)
+    assert split.texts == ["a b c d", "c d e f", "g"]
+    assert split.counts == [2, 1]
+    wide = DocumentOptions(splitting="windows", window_words=2, stride_words=3)
+    with pytest.raises(InputError):
+        split_documents(["a b"], wide, encoder=tiny_encoder)
+
+
+@pytest.mark.parametrize("text", ["cat " * 500, "x" * 2000, "猫" * 700])
+def test_nothing_is_ever_cut(tiny_encoder: Encoder, text: str) -> None:
+    split = split_documents([text], DocumentOptions(), encoder=tiny_encoder)
+    tokenizer = tiny_encoder.towers["*"].tokenizer
+    assert not tokenizer.encode(split.texts, max_tokens=MAX_TOKENS).truncated
+    assert "".join("".join(split.texts).split()) == "".join(text.split())
+
+
+def test_pieces_of_any_length_count_the_same() -> None:
+    vectors = np.array([[10, 0], [0, 1], [3, 4]], dtype=np.float32)
+    found = pool_pieces(vectors, [2, 1], "mean")
+    np.testing.assert_allclose(found, [[0.5, 0.5], [0.6, 0.8]], atol=1e-6)
