@@ -6,6 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, ParamSpec, TypeVar
 
 import anyio.to_thread
@@ -83,6 +84,7 @@ class Work:
     async def _embed(
         self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions | None, seconds: float
     ) -> Embedded:
+        options = replace(options or EmbedOptions(), client=self._context.client)
         try:
             # What is cancelled here is dropped from the queue before it is computed.
             async with asyncio.timeout(seconds):
