@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from service.bundle.manifest import Manifest, Measurement
+from service.bundle.manifest import IMPORTED, Manifest, Measurement
 
 
 def render_card(manifest: Manifest) -> str:
@@ -33,6 +33,9 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         yield from limit_lines(manifest.limits)
     yield "## How it was made\n"
     recipe = manifest.recipe
+    if recipe.name == IMPORTED:
+        yield "Elsewhere. It was brought here by `interlingua models import`.\n"
+        return
     took = f", {recipe.seconds / 60:.0f} minutes" if recipe.seconds else ""
     machine = f" on {recipe.machine}" if recipe.machine else ""
     yield f"`interlingua train {recipe.name} --scale {recipe.scale}`{took}{machine}.\n"

@@ -14,6 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 SHARED = "*"
 """Key of `encoders` for the one that serves every language."""
 
+IMPORTED = "import"
+"""Name of the recipe of models that were made elsewhere."""
+
+UNKNOWN_LANGUAGE = "und"
+"""Stands for "not said" among a bundle's languages; such a model takes every language."""
+
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
 """A plain name inside the bundle: no folders, so no path can lead out of it."""
 
@@ -35,6 +41,18 @@ class FileEntry(Part):
     bytes: int = Field(ge=0)
 
 
+class Numbering(Part):
+    """How a model numbers the pieces of its SentencePiece file, where not by their own numbers.
+
+    A text's ids are `before`, the pieces' numbers plus `offset`, and `after`.
+    """
+
+    offset: int = 0
+    unknown: int | None = Field(default=None, description="Id of an unknown piece; its own if None")
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+
 class TokenizerEntry(Part):
     """How text becomes token ids.
 
@@ -44,17 +62,45 @@ class TokenizerEntry(Part):
 
     kind: Literal["sentencepiece", "huggingface", "vocabulary"]
     file: FileName
+    numbering: Numbering | None = None
+    padding: int | None = Field(
+        default=None, ge=0, description="Id of the pad; what the file says if None"
+    )
+
+
+Pooling = Literal["mean", "cls", "max", "last"]
+"""One vector of many: their mean, the first token's, the greatest of each number, the last's."""
+
+
+class Projection(Part):
+    """A dense layer after pooling: activation(weight x + bias).
+
+    The file is safetensors: `weight` float32 [out, in] and, where there is one, `bias` [out].
+    """
+
+    file: FileName
+    activation: Literal["identity", "tanh"]
 
 
 class EncoderEntry(Part):
     """One ONNX graph and the tokenizer that feeds it.
 
-    The graph takes `ids` and `mask`, int64 [batch, tokens], and gives float32
-    [batch, dimension]: pooled, not normalised.
+    The graph takes `ids` and `mask` (or Hugging Face's names for them), int64 [batch, tokens], and
+    gives float32 [batch, dimension]: pooled, not normalised. A graph of token vectors,
+    [batch, tokens, width], has its `pooling` named here, and the service does that.
     """
 
     graph: FileName
     tokenizer: TokenizerEntry
+    pooling: Pooling | None = Field(
+        default=None, description="What the service does to token vectors; None: the graph pools"
+    )
+    projections: tuple[Projection, ...] = ()
+
+    @property
+    def needed_files(self) -> tuple[FileName, ...]:
+        """The files without which it cannot run."""
+        return (self.graph, self.tokenizer.file, *(layer.file for layer in self.projections))
 
 
 class Recipe(Part):
@@ -108,6 +154,9 @@ class Manifest(Part):
         default=True, description="Whether the service scales vectors to length 1 by default"
     )
     prompts: dict[str, str] = {}
+    default_prompt: str | None = Field(
+        default=None, description="The prompt put before texts where none is named"
+    )
     encoders: dict[str, EncoderEntry] = Field(min_length=1)
     precision: str = Field(description="Of the stored weights: fp32, int8, int4 …")
     files: dict[FileName, FileEntry]
@@ -122,11 +171,13 @@ class Manifest(Part):
         for language, encoder in self.encoders.items():
             if language != SHARED and language not in self.languages:
                 raise ValueError(f"encoders: {language!r} is not among languages")
-            for file in (encoder.graph, encoder.tokenizer.file):
+            for file in encoder.needed_files:
                 if file not in self.files:
                     raise ValueError(f"encoders.{language}: {file!r} is not among files")
         if any(d > self.dimension or d < 1 for d in self.matryoshka_dimensions):
             raise ValueError(f"matryoshka_dimensions: must lie in 1..{self.dimension}")
+        if self.default_prompt is not None and self.default_prompt not in self.prompts:
+            raise ValueError(f"default_prompt: {self.default_prompt!r} is not among prompts")
         return self
 
     @property

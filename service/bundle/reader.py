@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,18 +20,30 @@ Schema = TypeVar("Schema", bound=Part)
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A verified bundle: its directory and what its manifest says."""
+    """A verified bundle: its directory and what its manifest says.
+
+    Attributes:
+        directory: Where its files are.
+        manifest: What it is.
+        elsewhere: File name -> path of files that have another name or place in the directory, as
+            in one that was made by other tools.
+    """
 
     directory: Path
     manifest: Manifest
+    elsewhere: Mapping[str, Path] = field(default_factory=dict)
+
+    def path_of(self, file: str) -> Path:
+        """Return the path of one of the manifest's files."""
+        return self.elsewhere.get(file, self.directory / file)
 
     def graph_path(self, encoder: EncoderEntry) -> Path:
         """Return the path of an encoder's ONNX graph."""
-        return self.directory / encoder.graph
+        return self.path_of(encoder.graph)
 
     def tokenizer_path(self, encoder: EncoderEntry) -> Path:
         """Return the path of an encoder's tokenizer file."""
-        return self.directory / encoder.tokenizer.file
+        return self.path_of(encoder.tokenizer.file)
 
 
 def read_bundle(directory: Path, *, verify: bool = True) -> Bundle:
@@ -82,17 +94,23 @@ def verify_files(directory: Path, files: Mapping[str, FileEntry]) -> None:
 
 def _verify_file(path: Path, sha256: str, size: int) -> None:
     try:
-        content = path.read_bytes()
+        found = file_entry(path)
     except OSError as error:
         raise BundleError(f"{path} is named in the manifest but cannot be read: {error}.") from None
-    if len(content) != size:
+    if found.bytes != size:
         raise BundleError(
-            f"{path} has {len(content)} bytes where the manifest says {size}: "
-            "it is cut or changed.",
+            f"{path} has {found.bytes} bytes where the manifest says {size}: it is cut or changed.",
             remedy="Copy the bundle again.",
         )
-    if hashlib.sha256(content).hexdigest() != sha256:
+    if found.sha256 != sha256:
         raise BundleError(
             f"{path} is not the file that was written: its sha256 differs from the manifest's.",
             remedy="Copy the bundle again, or export it anew.",
         )
+
+
+def file_entry(path: Path) -> FileEntry:
+    """Return the manifest's entry for the file at `path`, read in parts: it may be large."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
+        return FileEntry(sha256=digest.hexdigest(), bytes=file.tell())

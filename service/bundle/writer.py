@@ -10,20 +10,26 @@ from pathlib import Path
 
 from service.bundle.card import render_card
 from service.bundle.manifest import FileEntry, Manifest
-from service.bundle.reader import MANIFEST_FILE, Bundle, read_bundle
+from service.bundle.reader import MANIFEST_FILE, Bundle, file_entry, read_bundle
 
 CARD_FILE = "CARD.md"
 
+Content = bytes | Path
+"""What a file shall hold: these bytes, or what another file holds."""
 
-def file_entries(files: Mapping[str, bytes]) -> dict[str, FileEntry]:
+
+def file_entries(files: Mapping[str, Content]) -> dict[str, FileEntry]:
     """Return the manifest's entries for `files` (name -> content)."""
-    return {
-        name: FileEntry(sha256=hashlib.sha256(content).hexdigest(), bytes=len(content))
-        for name, content in files.items()
-    }
+    return {name: _entry(content) for name, content in files.items()}
 
 
-def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Bundle:
+def _entry(content: Content) -> FileEntry:
+    if isinstance(content, Path):
+        return file_entry(content)
+    return FileEntry(sha256=hashlib.sha256(content).hexdigest(), bytes=len(content))
+
+
+def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, Content]) -> Bundle:
     """Write `files`, `bundle.json` and `CARD.md` into `directory`, replacing what was there.
 
     A break leaves the old bundle or the new one, never half of one.
@@ -46,7 +52,7 @@ def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, bytes]
     return read_bundle(directory)
 
 
-def write_directory(directory: Path, files: Mapping[str, bytes]) -> None:
+def write_directory(directory: Path, files: Mapping[str, Content]) -> None:
     """Write `files` (name -> content) into `directory`, replacing all that was there.
 
     All is written beside it first and moved into place, so a break leaves the old files or the
@@ -57,7 +63,10 @@ def write_directory(directory: Path, files: Mapping[str, bytes]) -> None:
     try:
         staging.chmod(0o755)
         for name, content in files.items():
-            (staging / name).write_bytes(content)
+            if isinstance(content, Path):
+                shutil.copyfile(content, staging / name)
+            else:
+                (staging / name).write_bytes(content)
         if directory.exists():
             retired = staging.with_name(staging.name + "-old")
             directory.rename(retired)

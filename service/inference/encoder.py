@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from service.bundle.manifest import SHARED, Manifest
-from service.bundle.reader import Bundle, read_bundle
+from service.bundle.manifest import SHARED, EncoderEntry, Manifest
+from service.bundle.reader import Bundle
 from service.errors import InputError
+from service.huggingface.bundle import read_model
+from service.inference.pooling import Pooler, read_dense_layer
 from service.inference.session import EncoderSession, Vectors
 from service.inference.slices import slice_by_length
 from service.inference.vectors import finish
@@ -35,7 +37,8 @@ class Encoder:
     (1, 384)
 
     Args:
-        bundle: A bundle's directory, or a bundle already read.
+        bundle: A bundle's directory, or one that sentence-transformers or transformers wrote, with
+            ONNX weights; or a bundle already read.
         providers: ONNX Runtime execution providers, best first.
 
     Raises:
@@ -48,7 +51,7 @@ class Encoder:
         *,
         providers: tuple[str, ...] = ("CPUExecutionProvider",),
     ) -> None:
-        self._bundle = bundle if isinstance(bundle, Bundle) else read_bundle(Path(bundle))
+        self._bundle = bundle if isinstance(bundle, Bundle) else read_model(Path(bundle))
         self.manifest: Manifest = self._bundle.manifest
         self.towers: dict[str, Tower] = {}
         loaded: dict[str, Tower] = {}
@@ -60,6 +63,7 @@ class Encoder:
                         self._bundle.graph_path(entry),
                         dimension=self.manifest.dimension,
                         providers=providers,
+                        pooler=_pooler(self._bundle, entry),
                     ),
                 )
             self.towers[language] = loaded[entry.graph]
@@ -99,6 +103,24 @@ class Encoder:
             )
         return self.towers[language], language
 
+    def prompt_prefix(self, name: str | None) -> str:
+        """Return what is put before each text: a prompt by name, or the bundle's default.
+
+        Raises:
+            InputError: The bundle has no prompt of that name.
+        """
+        prompts, name = self.manifest.prompts, name or self.manifest.default_prompt
+        if name is None:
+            return ""
+        if name not in prompts:
+            raise InputError(
+                f"{self.name} has no prompt of that name; it has {', '.join(prompts) or 'none'}.",
+                field="prompt_name",
+                given=name,
+                remedy="Leave the field out, or name one of them.",
+            )
+        return prompts[name]
+
     def encode(
         self,
         texts: str | Sequence[str],
@@ -137,3 +159,13 @@ class Encoder:
                 vectors[[positions[i] for i in group]] = tower.session.run(inputs)
         normalised = self.manifest.normalised if normalize is None else normalize
         return finish(vectors, dimensions=dimensions, normalised=normalised)
+
+
+def _pooler(bundle: Bundle, entry: EncoderEntry) -> Pooler | None:
+    if entry.pooling is None:
+        return None
+    layers = [
+        read_dense_layer(bundle.path_of(layer.file), layer.activation)
+        for layer in entry.projections
+    ]
+    return Pooler(entry.pooling, layers)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.errors import BackendError, BundleError
+from service.inference.pooling import Pooler
 from service.text.tokenizer import Inputs
 
 try:
@@ -21,6 +22,17 @@ except ImportError as error:  # pragma: no cover - needs an environment without 
 Vectors = npt.NDArray[np.float32]
 """float32 [batch, dimension]."""
 
+_OUR_NAMES = {"input_ids": "ids", "attention_mask": "mask"}
+"""Hugging Face's names of what we feed to a graph."""
+
+_ZEROS = "token_type_ids"
+"""An input that tells the first of two texts from the second; here is only a first."""
+
+_PLACES = "position_ids"
+
+_STATES = ("token_embeddings", "last_hidden_state")
+"""Names of token vectors among several outputs."""
+
 
 class EncoderSession:
     """An ONNX Runtime session over one encoder graph.
@@ -33,6 +45,7 @@ class EncoderSession:
         graph: The `.onnx` file.
         dimension: The vector width that the manifest promises.
         providers: ONNX Runtime execution providers, best first.
+        pooler: Makes sentence vectors of the graph's token vectors; None where the graph does.
 
     Raises:
         BundleError: Not an ONNX graph, or its inputs and outputs are not those of an encoder.
@@ -44,6 +57,7 @@ class EncoderSession:
         *,
         dimension: int,
         providers: tuple[str, ...] = ("CPUExecutionProvider",),
+        pooler: Pooler | None = None,
     ) -> None:
         options = ort.SessionOptions()
         options.intra_op_num_threads = 1
@@ -56,17 +70,36 @@ class EncoderSession:
         except Exception as error:  # ONNX Runtime's exceptions share no public base
             raise BundleError(f"{graph} cannot be loaded: {error}") from error
         self.providers: tuple[str, ...] = tuple(self._session.get_providers())
+        self._pooler = pooler
         self._inputs = tuple(node.name for node in self._session.get_inputs())
-        self._check_shapes(graph, dimension)
+        self._output = self._choose_output()
+        self._check_inputs(graph)
+        if pooler is None:
+            self._check_outputs(graph, dimension)
 
-    def _check_shapes(self, graph: Path, dimension: int) -> None:
+    def _choose_output(self) -> str | None:
+        """Return the name of the token vectors, where they are what is wanted; None for all."""
+        outputs = self._session.get_outputs()
+        if self._pooler is None:
+            return None
+        named = [node.name for node in outputs if node.name in _STATES]
+        return str((named or [node.name for node in outputs])[0])
+
+    def _check_inputs(self, graph: Path) -> None:
         for node in self._session.get_inputs():
+            if _OUR_NAMES.get(node.name, node.name) not in ("ids", "mask", _ZEROS, _PLACES):
+                raise BundleError(
+                    f"{graph} wants an input {node.name!r}, which no text has.",
+                    remedy="Export it for feature extraction, without past keys and values.",
+                )
             if len(node.shape) < 2 or any(isinstance(size, int) for size in node.shape[:2]):
                 raise BundleError(
                     f"{graph}: input {node.name!r} has shape {node.shape}; batch and tokens "
                     "must be dynamic.",
                     remedy="Export it again with dynamic axes.",
                 )
+
+    def _check_outputs(self, graph: Path, dimension: int) -> None:
         outputs = self._session.get_outputs()
         if len(outputs) != 1 or len(outputs[0].shape) != 2:
             raise BundleError(
@@ -84,11 +117,43 @@ class EncoderSession:
         Raises:
             BackendError: The runtime failed, or a number is not finite.
         """
+        wanted = None if self._output is None else [self._output]
         try:
-            (vectors,) = self._session.run(None, {name: inputs[name] for name in self._inputs})
+            (vectors,) = self._session.run(wanted, self._feed(inputs))
         except Exception as error:  # ONNX Runtime's exceptions share no public base
             raise BackendError(f"The model failed: {error}") from error
         result: Vectors = vectors
+        if self._pooler is not None:
+            result = self._pooler(vectors, inputs["mask"])
         if not np.isfinite(result).all():
             raise BackendError("The model returned numbers that are not finite.")
         return result
+
+    def _feed(self, inputs: Inputs) -> Inputs:
+        """Return the arrays by the graph's own names, with those that follow from the others."""
+        return {name: _array(_OUR_NAMES.get(name, name), inputs) for name in self._inputs}
+
+
+def _array(name: str, inputs: Inputs) -> npt.NDArray[np.int64]:
+    if name == _ZEROS:
+        return np.zeros_like(inputs["ids"])
+    if name == _PLACES:
+        places: npt.NDArray[np.int64] = np.maximum(inputs["mask"].cumsum(axis=1) - 1, 0)
+        return places
+    return inputs[name]
+
+
+def output_ranks(graph: Path) -> dict[str, int]:
+    """Return the number of axes of each of a graph's outputs.
+
+    Raises:
+        BundleError: It is no ONNX graph.
+    """
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        session = ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # ONNX Runtime's exceptions share no public base
+        raise BundleError(f"{graph} cannot be loaded: {error}") from error
+    return {node.name: len(node.shape) for node in session.get_outputs()}

@@ -45,6 +45,25 @@ class TokenizedTexts:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One token, for people to read.
+
+    Attributes:
+        id: Its number in the vocabulary.
+        text: As the vocabulary spells it.
+        special: Whether the model wants it around the text, rather than the text having it.
+        start: Where in the cleaned text it begins, in characters; None where that is not known.
+        stop: Where it ends.
+    """
+
+    id: int
+    text: str
+    special: bool = False
+    start: int | None = None
+    stop: int | None = None
+
+
 class Tokenizer(Protocol):
     """What the inference side needs of a tokenizer."""
 
@@ -61,6 +80,10 @@ class Tokenizer(Protocol):
 
     def decode(self, tokens: Tokens) -> list[str]:
         """Return the piece of text behind each id, for people to read."""
+        ...
+
+    def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
+        """Return the tokens of `text`, uncut, with the special ones around it or without."""
         ...
 
     def collate(self, batch: Sequence[Tokens]) -> Inputs:
@@ -87,12 +110,13 @@ class SentencePieceTokenizer:
 
     Args:
         model: The content of a `.model` file.
+        padding: Id of the pad; what the model says, or 0, if None.
     """
 
-    def __init__(self, model: bytes) -> None:
+    def __init__(self, model: bytes, *, padding: int | None = None) -> None:
         self._processor = sentencepiece.SentencePieceProcessor()
         self._processor.LoadFromSerializedProto(model)
-        self._padding_id = max(0, self._processor.pad_id())
+        self._padding_id = max(0, self._processor.pad_id()) if padding is None else padding
 
     @property
     def vocabulary_size(self) -> int:
@@ -114,6 +138,17 @@ class SentencePieceTokenizer:
         """Return the pieces, with `▁` where a word begins."""
         return [str(self._processor.IdToPiece(token)) for token in tokens]
 
+    def pieces(self, text: str, *, special: bool = True) -> list[Piece]:  # noqa: ARG002
+        """Return the pieces of `text`; the model puts none around it."""
+        proto = self._processor.EncodeAsImmutableProto(  # type: ignore[attr-defined]
+            clean(text)
+        )
+        return [Piece(p.id, p.piece, start=p.begin, stop=p.end) for p in proto.pieces]
+
+    def is_unknown(self, number: int) -> bool:
+        """Return whether `number` stands for what the model has no piece for."""
+        return bool(self._processor.IsUnknown(number))
+
     def collate(self, batch: Sequence[Tokens]) -> Inputs:
         """Return `ids` and `mask`, int64 [batch, tokens]."""
         return pad(batch, padding_id=self._padding_id)
@@ -124,12 +159,13 @@ class HuggingFaceTokenizer:
 
     Args:
         definition: The JSON text.
+        padding: Id of the pad; what the text says, or 0, if None.
     """
 
-    def __init__(self, definition: str) -> None:
+    def __init__(self, definition: str, *, padding: int | None = None) -> None:
         self._tokenizer = tokenizers.Tokenizer.from_str(definition)
-        padding = self._tokenizer.padding
-        self._padding_id = int(padding["pad_id"]) if padding else 0
+        said = self._tokenizer.padding
+        self._padding_id = padding if padding is not None else int(said["pad_id"]) if said else 0
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._special_tokens = self._tokenizer.num_special_tokens_to_add(is_pair=False)
@@ -162,6 +198,20 @@ class HuggingFaceTokenizer:
         """Return the pieces as the vocabulary spells them."""
         return [self._tokenizer.id_to_token(token) or "" for token in tokens]
 
+    def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
+        """Return the tokens of `text`."""
+        encoding = self._tokenizer.encode(clean(text), add_special_tokens=special)
+        return [
+            Piece(id, piece, True) if mask else Piece(id, piece, False, start, stop)
+            for id, piece, mask, (start, stop) in zip(
+                encoding.ids,
+                encoding.tokens,
+                encoding.special_tokens_mask,
+                encoding.offsets,
+                strict=True,
+            )
+        ]
+
     def collate(self, batch: Sequence[Tokens]) -> Inputs:
         """Return `ids` and `mask`, int64 [batch, tokens]."""
         return pad(batch, padding_id=self._padding_id)
@@ -175,10 +225,16 @@ def load_tokenizer(entry: TokenizerEntry, path: Path) -> Tokenizer:
     """
     try:
         if entry.kind == "sentencepiece":
-            return SentencePieceTokenizer(path.read_bytes())
+            pieces = SentencePieceTokenizer(path.read_bytes(), padding=entry.padding)
+            if entry.numbering is None:
+                return pieces
+            # Here, since the other tokenizers build on this module.
+            from service.text.numbered import NumberedSentencePiece
+
+            return NumberedSentencePiece(pieces, entry.numbering, padding=entry.padding or 0)
         if entry.kind == "huggingface":
-            return HuggingFaceTokenizer(path.read_text(encoding="utf-8"))
-        # Here, since the vocabulary's tokenizers build on this module.
+            definition = path.read_text(encoding="utf-8")
+            return HuggingFaceTokenizer(definition, padding=entry.padding)
         from service.text.vocabulary import read_vocabulary
 
         return read_vocabulary(path.read_bytes())

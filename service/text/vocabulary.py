@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.text.clean import clean
-from service.text.tokenizer import Inputs, Side, TokenizedTexts, Tokens, pad
+from service.text.tokenizer import Inputs, Piece, Side, TokenizedTexts, Tokens, pad
 from service.text.words import split_words
 
 PADDING_ID = 0
@@ -104,6 +104,10 @@ class WordTokenizer:
         """Return the words; `<unknown>` for what fell to a bucket, `<pad>` for the pad."""
         return [self._word(int(token)) for token in tokens]
 
+    def pieces(self, text: str, *, special: bool = True) -> list[Piece]:  # noqa: ARG002
+        """Return the words of `text`; there are none around it."""
+        return [Piece(self.word_id(word), word) for word in self.words(text)]
+
     def _word(self, token: int) -> str:
         if token == PADDING_ID:
             return "<pad>"
@@ -171,6 +175,10 @@ class NgramTokenizer:
     def decode(self, tokens: Tokens) -> list[str]:
         """Return the words as `WordTokenizer.decode` does; n-grams cannot be read back."""
         return self._words.decode([int(row[0]) for row in _matrix(tokens)])
+
+    def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
+        """Return the words of `text` with their word ids; n-grams are left out."""
+        return self._words.pieces(text, special=special)
 
     def collate(self, batch: Sequence[Tokens]) -> Inputs:
         """Return `ids` int64 [batch, tokens, features] and `mask` int64 [batch, tokens]."""

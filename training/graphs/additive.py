@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto
 
-from training.graphs.builder import GraphBuilder
+from service.bundle.graph_builder import GraphBuilder
 
 
 def additive_graph(table: npt.NDArray[np.float32]) -> bytes:

@@ -12,7 +12,7 @@ from torch import nn
 from training.encoders.ntdv import ContextHeads, NtdvStates, SumOfHeads
 from training.encoders.recurrent import RecurrentEncoder
 from training.encoders.states import SentenceEncoder
-from training.graphs.builder import GraphBuilder
+from service.bundle.graph_builder import GraphBuilder
 from training.graphs.pooling import pool
 from training.graphs.recurrent import recurrent_layer, recurrent_steps, sentence_lengths
 

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto
 from torch import nn
 
-from training.graphs.builder import GraphBuilder
+from service.bundle.graph_builder import GraphBuilder
 from training.sentence_vectors import LastState, MaxPooling, MeanPooling, SelfAttention
 
 _LEAST = np.finfo(np.float32).min

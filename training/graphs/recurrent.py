@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from training.encoders.recurrent import RecurrentEncoder
 from training.encoders.states import SentenceEncoder
-from training.graphs.builder import GraphBuilder
+from service.bundle.graph_builder import GraphBuilder
 from training.graphs.pooling import pool
 
 Array = npt.NDArray[np.float32]

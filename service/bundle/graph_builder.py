@@ -1,4 +1,4 @@
-"""Writes an encoder's ONNX graph node by node."""
+"""Writes an encoder's ONNX graph node by node; needs `onnx`, which serving does not."""
 
 from __future__ import annotations
 
@@ -49,15 +49,22 @@ class GraphBuilder:
         """Add a conversion to an ONNX element type."""
         return self.node("Cast", value, attributes={"to": dtype})
 
-    def finish(self, vectors: str, width: int) -> bytes:
-        """Return the graph that gives `vectors`, float32 [batch, width], as a checked file."""
+    def finish(self, vectors: str, width: int, *, of_tokens: bool = False) -> bytes:
+        """Return the graph that gives `vectors`, float32 [batch, width], as a checked file.
+
+        Args:
+            vectors: Name of what a node gave.
+            width: Its last axis.
+            of_tokens: Whether it is [batch, tokens, width].
+        """
         self._nodes.append(helper.make_node("Identity", [vectors], ["vectors"]))
         axes = ["batch", "tokens"]
+        shape = [*axes, width] if of_tokens else ["batch", width]
         graph = helper.make_graph(
             self._nodes,
             "encoder",
             [helper.make_tensor_value_info(n, TensorProto.INT64, axes) for n in ("ids", "mask")],
-            [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["batch", width])],
+            [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, shape)],
             self._constants,
         )
         model = helper.make_model(

@@ -1,0 +1,191 @@
+"""A directory of sentence-transformers or transformers, as a bundle that is served as it lies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from service.bundle.manifest import (
+    IMPORTED,
+    SHARED,
+    UNKNOWN_LANGUAGE,
+    EncoderEntry,
+    Manifest,
+    Numbering,
+    Projection,
+    Recipe,
+    TokenizerEntry,
+)
+from service.bundle.reader import MANIFEST_FILE, Bundle, file_entry, read_bundle
+from service.errors import BundleError
+from service.huggingface.layout import GRAPHS, Layout, is_huggingface, model_name, read_layout
+from service.text.tokenizer import load_tokenizer
+
+_LANGUAGE = re.compile(r"^[a-z]{2,3}$")
+
+
+def read_model(directory: Path) -> Bundle:
+    """Return the model in `directory`, whoever made it.
+
+    Raises:
+        BundleError: There is none, or it cannot be trusted or served.
+    """
+    if (directory / MANIFEST_FILE).exists() or not is_huggingface(directory):
+        return read_bundle(directory)
+    return huggingface_bundle(read_layout(directory))
+
+
+def huggingface_bundle(layout: Layout, *, name: str | None = None) -> Bundle:
+    """Return a bundle over the files of `layout` as they lie; nothing is written.
+
+    Args:
+        layout: With a graph.
+        name: Of the model; from its directory if None.
+
+    Raises:
+        BundleError: There is no graph or no tokenizer.
+    """
+    if layout.graph is None:
+        raise BundleError(
+            f"{layout.directory} has no ONNX weights: none of {', '.join(GRAPHS)}.",
+            remedy=f"Import it first: interlingua models import {layout.directory}; or export it "
+            "with Hugging Face's optimum: optimum-cli export onnx --model DIR OUT.",
+        )
+    files = {"encoder.onnx": layout.graph, **external_data(layout.graph)}
+    return assemble(layout, files, name=name, pooled=_is_pooled(layout))
+
+
+def assemble(
+    layout: Layout, graph_files: Mapping[str, Path], *, name: str | None, pooled: bool
+) -> Bundle:
+    """Return the bundle of a graph and the other files of `layout`.
+
+    Args:
+        layout: Whose files.
+        graph_files: `encoder.onnx`, and whatever it needs beside it under its own name.
+        name: Of the model; from its directory if None.
+        pooled: Whether the graph gives sentence vectors, so that nothing is left to do.
+    """
+    tokenizer, tokenizer_path = _tokenizer(layout)
+    if layout.lower:
+        _require_lowering(tokenizer, tokenizer_path)
+    files = {**graph_files, tokenizer.file: tokenizer_path}
+    projections = []
+    for number, layer in enumerate(() if pooled else layout.dense):
+        file = f"projection-{number}.safetensors"
+        files[file] = layer.weights
+        projections.append(Projection(file=file, activation=layer.activation))
+    entries = {file: file_entry(path) for file, path in files.items()}
+    name = name or model_name(layout.directory)
+    identity = entries["encoder.onnx"].sha256[:12]
+    manifest = Manifest(
+        name=name,
+        family=layout.model.model_type or "transformer",
+        description="Made elsewhere and imported; see the card that came with it.",
+        space=f"{name[:51]}-{identity}",
+        dimension=layout.dimension,
+        matryoshka_dimensions=layout.model.matryoshka_dimensions,
+        languages=_languages(layout.directory),
+        max_tokens=layout.max_tokens,
+        pooling=layout.pooling,
+        normalised=layout.normalised,
+        prompts=layout.prompts,
+        default_prompt=layout.default_prompt,
+        encoders={
+            SHARED: EncoderEntry(
+                graph="encoder.onnx",
+                tokenizer=tokenizer,
+                pooling=None if pooled else layout.pooling,
+                projections=tuple(projections),
+            )
+        },
+        precision="fp32",
+        files=entries,
+        recipe=Recipe(name=IMPORTED, scale="given"),
+        licence=_front_matter(layout.directory, "license") or "unknown",
+    )
+    return Bundle(layout.directory, manifest, files)
+
+
+def external_data(graph: Path) -> dict[str, Path]:
+    """Return the weights that lie beside a graph of more than 2 GB, by their name."""
+    names = (f"{graph.name}_data", f"{graph.name}.data")
+    return {name: graph.parent / name for name in names if (graph.parent / name).is_file()}
+
+
+def _is_pooled(layout: Layout) -> bool:
+    """Return whether the graph gives sentence vectors only."""
+    from service.inference.session import output_ranks
+
+    assert layout.graph is not None, "the caller's check; this is a bug"
+    return 3 not in output_ranks(layout.graph).values()
+
+
+def _tokenizer(layout: Layout) -> tuple[TokenizerEntry, Path]:
+    folder = layout.transformer
+    padding = layout.model.pad_token_id
+    if (folder / "tokenizer.json").is_file():
+        entry = TokenizerEntry(kind="huggingface", file="tokenizer.json", padding=padding)
+        return entry, folder / "tokenizer.json"
+    for name in ("sentencepiece.bpe.model", "spiece.model", "tokenizer.model"):
+        if (folder / name).is_file():
+            entry = TokenizerEntry(
+                kind="sentencepiece",
+                file="tokenizer.model",
+                numbering=_numbering(layout),
+                padding=padding,
+            )
+            return entry, folder / name
+    raise BundleError(
+        f"{folder} has no tokenizer.json and no SentencePiece model.",
+        remedy="Load it with transformers' AutoTokenizer and save it again: that writes "
+        "tokenizer.json.",
+    )
+
+
+def _require_lowering(entry: TokenizerEntry, path: Path) -> None:
+    small, large = load_tokenizer(entry, path).encode(["a b", "A B"], max_tokens=16).tokens
+    if list(small) != list(large):
+        raise BundleError(
+            f"The model wants its text in lower case, and {path} does not see to that.",
+            field="do_lower_case",
+            remedy="Add a Lowercase normalizer to tokenizer.json.",
+        )
+
+
+def _numbering(layout: Layout) -> Numbering:
+    if layout.tokenizer.tokenizer_class.startswith("XLMRoberta"):
+        # fairseq: <s> 0, <pad> 1, </s> 2, <unk> 3, then the pieces from the file's third on.
+        return Numbering(offset=1, unknown=3, before=(0,), after=(2,))
+    end = layout.model.eos_token_id
+    if layout.tokenizer.tokenizer_class.startswith("T5") and isinstance(end, int):
+        return Numbering(after=(end,))
+    raise BundleError(
+        f"{layout.transformer} has a SentencePiece model of class "
+        f"{layout.tokenizer.tokenizer_class or '(none)'}, whose numbering is not known here.",
+        remedy="Save its tokenizer.json with transformers' AutoTokenizer, use_fast=True.",
+    )
+
+
+def _languages(directory: Path) -> tuple[str, ...]:
+    said = _front_matter(directory, "language")
+    found = tuple(dict.fromkeys(code for code in said.split() if _LANGUAGE.match(code)))
+    return tuple(c for c in found if c not in ("mul", "multilingual")) or (UNKNOWN_LANGUAGE,)
+
+
+def _front_matter(directory: Path, key: str) -> str:
+    """Return a field of the head of README.md, its items with blanks between; empty if none.
+
+    The head is YAML, of which only the two forms that cards use are read: `key: a` and
+    `key:` with `- a` on the lines below.
+    """
+    path = directory / "README.md"
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    head = re.match(r"---\r?\n(.*?)\r?\n---", text, re.DOTALL)
+    if head is None:
+        return ""
+    block = re.search(rf"^{key}:(.*(?:\n *- .*)*)", head.group(1), re.MULTILINE)
+    if block is None:
+        return ""
+    return " ".join(re.findall(r"[^\s\[\],'\"-][^\s\[\],'\"]*", block.group(1)))

@@ -1,0 +1,92 @@
+"""Directories of other tools, served as they lie, against sentence-transformers' own vectors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.errors import BundleError
+from service.inference.encoder import Encoder
+from tests.service.huggingface.conftest import Arrays, add_dense, set_pooling
+
+TOLERANCE = 1e-4
+
+
+def test_an_exported_directory_gives_sentence_transformers_vectors(
+    exported: Path, golden: Arrays, texts: list[str]
+) -> None:
+    encoder = Encoder(exported)
+    np.testing.assert_allclose(encoder.encode(texts), golden["whole"], atol=TOLERANCE)
+    assert encoder.manifest.max_tokens == 256  # sentence_bert_config.json wins over the tokenizer's
+    assert encoder.manifest.languages == ("en",)
+    assert encoder.manifest.licence == "apache-2.0"
+
+
+@pytest.mark.parametrize(
+    ("ours", "config"),
+    [
+        ("mean", {"pooling_mode_mean_tokens": True}),
+        ("cls", {"pooling_mode_cls_token": True}),
+        ("max", {"pooling_mode_max_tokens": True}),
+        ("last", {"pooling_mode_lasttoken": True}),
+        ("last", {"pooling_mode": "lasttoken"}),  # as newer releases write it
+    ],
+)
+def test_each_pooling(
+    exported: Path, golden: Arrays, texts: list[str], ours: str, config: dict[str, object]
+) -> None:
+    set_pooling(exported, config)
+    encoder = Encoder(exported)
+    assert not encoder.manifest.normalised
+    np.testing.assert_allclose(encoder.encode(texts), golden[ours], atol=TOLERANCE, rtol=1e-4)
+
+
+def test_a_dense_layer_follows_the_pooling(
+    exported: Path, golden: Arrays, texts: list[str]
+) -> None:
+    set_pooling(exported, {"pooling_mode_cls_token": True})
+    add_dense(exported, golden, activation="Tanh")
+    encoder = Encoder(exported)
+    assert encoder.dimension == len(golden["dense_bias"])
+    np.testing.assert_allclose(encoder.encode(texts), golden["dense"], atol=TOLERANCE)
+
+
+def test_a_directory_of_transformers_alone_is_pooled_by_the_mean(
+    exported: Path, golden: Arrays, texts: list[str]
+) -> None:
+    for name in ("modules.json", "sentence_bert_config.json"):
+        (exported / name).unlink()
+    (exported / "tokenizer_config.json").chmod(0o644)
+    (exported / "tokenizer_config.json").write_text('{"model_max_length": 256}')
+    vectors = Encoder(exported).encode(texts)
+    np.testing.assert_allclose(vectors, golden["mean"], atol=TOLERANCE, rtol=1e-4)
+
+
+def test_prompts_are_put_before_texts(exported: Path) -> None:
+    path = exported / "config_sentence_transformers.json"
+    path.chmod(0o644)
+    config = {"prompts": {"query": "query: ", "passage": ""}, "default_prompt_name": "query"}
+    path.write_text(json.dumps(config))
+    encoder = Encoder(exported)
+    assert encoder.manifest.prompts == {"query": "query: "}
+    assert encoder.manifest.default_prompt == "query"
+    assert encoder.prompt_prefix(None) == "query: "
+
+
+def test_weights_without_a_graph_name_the_way_out(minilm: Path) -> None:
+    with pytest.raises(BundleError, match="interlingua models import"):
+        Encoder(minilm)
+
+
+def test_an_empty_directory_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match=r"has no bundle\.json"):
+        Encoder(tmp_path)
+
+
+def test_the_same_files_make_the_same_space(exported: Path) -> None:
+    one, two = Encoder(exported), Encoder(exported)
+    assert one.manifest.space == two.manifest.space
+    assert one.manifest.space.startswith("exported-")

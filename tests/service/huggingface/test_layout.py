@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from service.errors import BundleError
+from service.huggingface.layout import model_name, read_layout
+
+
+def write(directory: Path, **files: object) -> Path:
+    for name, content in files.items():
+        path = directory / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".json").write_text(json.dumps(content))
+    return directory
+
+
+def modules(*kinds: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"path": path, "type": f"sentence_transformers.models.{kind}"} for kind, path in kinds]
+
+
+CONFIG = {"model_type": "bert", "hidden_size": 32, "max_position_embeddings": 512}
+POOLED = modules(("Transformer", ""), ("Pooling", "1_Pooling"))
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/x/intfloat--e5", "intfloat--e5"),
+        ("/hub/models--intfloat--multilingual-e5-small/snapshots/abc123", "multilingual-e5-small"),
+        ("/x/All MiniLM (L6)", "all-minilm-l6"),
+        ("/site-packages/some_model/model", "some_model"),
+        ("/x/文", "model"),
+    ],
+)
+def test_a_model_is_named_after_its_place(path: str, name: str) -> None:
+    assert model_name(Path(path)) == name
+
+
+@pytest.mark.parametrize(
+    ("pooling", "message"),
+    [
+        ({"pooling_mode_mean_sqrt_len_tokens": True}, "mean_sqrt_len_tokens"),
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}, "cls + mean"),
+        ({}, "(none)"),
+        ({"pooling_mode": ["mean", "max"]}, "mean + max"),
+    ],
+)
+def test_a_pooling_that_is_not_done_is_named(
+    tmp_path: Path, pooling: dict[str, object], message: str
+) -> None:
+    write(tmp_path, modules=POOLED, config=CONFIG, **{"1_Pooling__config": pooling})
+    with pytest.raises(BundleError) as caught:
+        read_layout(tmp_path)
+    assert message in str(caught.value)
+    assert "What can be served" in str(caught.value)
+
+
+def test_a_module_that_is_not_done_is_named(tmp_path: Path) -> None:
+    write(tmp_path, modules=modules(("Transformer", ""), ("LSTM", "1_LSTM")), config=CONFIG)
+    with pytest.raises(BundleError, match="LSTM"):
+        read_layout(tmp_path)
+
+
+def test_pickled_weights_are_not_read(tmp_path: Path) -> None:
+    write(
+        tmp_path, modules=[*POOLED, *modules(("Dense", "2_Dense"))], config=CONFIG,
+        **{"1_Pooling__config": {"pooling_mode": "cls"},
+           "2_Dense__config": {"in_features": 32, "out_features": 8}},
+    )  # fmt: skip
+    (tmp_path / "2_Dense" / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(BundleError, match="pickle"):
+        read_layout(tmp_path)
+
+
+def test_a_dense_layer_of_another_kind_is_refused(tmp_path: Path) -> None:
+    dense = {"in_features": 32, "out_features": 8, "activation_function": "torch.nn.GELU"}
+    write(
+        tmp_path, modules=[*POOLED, *modules(("Dense", "2_Dense"))], config=CONFIG,
+        **{"1_Pooling__config": {"pooling_mode": "cls"}, "2_Dense__config": dense},
+    )  # fmt: skip
+    with pytest.raises(BundleError, match="GELU"):
+        read_layout(tmp_path)
+
+
+def test_broken_json_is_named_by_its_file(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(BundleError, match=r"config\.json cannot be understood"):
+        read_layout(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("model", "tokenizer", "sentence", "expected"),
+    [
+        (CONFIG, {"model_max_length": 1e30}, {}, 512),
+        (CONFIG, {"model_max_length": 256}, {}, 256),
+        (CONFIG, {"model_max_length": 256}, {"max_seq_length": 128}, 128),
+        # RoBERTa's table has two rows more than places.
+        (CONFIG | {"model_type": "xlm-roberta", "max_position_embeddings": 514, "pad_token_id": 1},
+         {}, {}, 512),
+        ({"model_type": "x", "hidden_size": 4}, {}, {}, 512),
+    ],
+)  # fmt: skip
+def test_the_longest_input(
+    tmp_path: Path,
+    model: dict[str, object],
+    tokenizer: dict[str, object],
+    sentence: dict[str, object],
+    expected: int,
+) -> None:
+    write(tmp_path, config=model, tokenizer_config=tokenizer, sentence_bert_config=sentence)
+    assert read_layout(tmp_path).max_tokens == expected
+
+
+def test_the_transformer_may_lie_in_a_folder(tmp_path: Path) -> None:
+    entries = modules(("Transformer", "0_Transformer"), ("Normalize", "2_Normalize"))
+    write(tmp_path, modules=entries, **{"0_Transformer__config": CONFIG})
+    (tmp_path / "0_Transformer" / "onnx").mkdir()
+    (tmp_path / "0_Transformer" / "onnx" / "model.onnx").touch()
+    layout = read_layout(tmp_path)
+    assert layout.transformer == tmp_path / "0_Transformer"
+    assert layout.graph == tmp_path / "0_Transformer" / "onnx" / "model.onnx"
+    assert layout.normalised
+    assert layout.dimension == 32
+
+
+def test_another_graph_may_be_named(tmp_path: Path) -> None:
+    write(tmp_path, config=CONFIG)
+    (tmp_path / "model_O2.onnx").touch()
+    assert read_layout(tmp_path).graph is None
+    assert read_layout(tmp_path, graph="model_O2.onnx").graph == tmp_path / "model_O2.onnx"
+    with pytest.raises(BundleError, match="not there"):
+        read_layout(tmp_path, graph="model_O4.onnx")
