@@ -116,7 +116,10 @@ class _Builder:
         self._sentences: list[Sentence] = []
         self._language: list[int] = []
         self._codes = {language: number for number, language in enumerate(plan.languages)}
-        self._wanted = {*plan.languages, *plan.variants}
+        self._wanted = {
+            *plan.languages,
+            *(code for code, language in plan.variants.items() if language in plan.languages),
+        }
         self._random = np.random.default_rng(plan.seed)
         self.held_out = self._read_held_out()
         self.cleaner = Cleaner(

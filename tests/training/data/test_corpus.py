@@ -99,3 +99,9 @@ def test_what_is_saved_is_what_is_loaded(folder: DataFolder, tmp_path: Path) -> 
     assert np.array_equal(loaded.language, corpus.language)
     assert loaded.counts == corpus.counts
     assert loaded.held_out == corpus.held_out
+
+
+def test_a_variant_of_a_language_that_is_not_trained_is_left_out(folder: DataFolder) -> None:
+    corpus = build_corpus(folder, _plan(languages=("en", "de", "fr")))
+    assert corpus.languages == ("en", "de", "fr")
+    assert not any("我" in text for text in corpus.texts)
