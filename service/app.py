@@ -15,6 +15,7 @@ from service.api import (
     corpora,
     documents,
     embed,
+    export,
     health,
     jobs,
     models,
@@ -22,6 +23,7 @@ from service.api import (
     pages,
     projection,
     similar,
+    tokenize,
 )
 from service.api.auth import RequireKey
 from service.api.context import ContextMiddleware
@@ -63,7 +65,18 @@ def create_app(settings: Settings) -> FastAPI:
     add_problem_handlers(app, metrics)
     for public in (health.router, pages.router):
         app.include_router(public)
-    for router in (embed, similar, classify, classifiers, corpora, documents, jobs, models, projection):
+    for router in (
+        embed,
+        similar,
+        classify,
+        classifiers,
+        corpora,
+        documents,
+        export,
+        jobs,
+        models,
+        projection,
+    ):
         app.include_router(router.router, dependencies=[RequireKey], responses=PROBLEMS)
     app.include_router(openai.router, dependencies=[RequireKey], responses=OPENAI_PROBLEMS)
     describe(app)

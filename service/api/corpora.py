@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
@@ -15,6 +16,7 @@ from service.errors import ConflictError, InputError
 from service.inference.encoder import Encoder
 from service.search.backend import CorpusBackend, CorpusInfo
 from service.search.document import Metadata, check_metadata
+from service.search.passages import PassagePolicy
 
 router = APIRouter(prefix="/corpora", tags=["corpora"])
 
@@ -44,6 +46,7 @@ async def create_corpus(
     encoder = work.resources.encoder(request.model)
     dimension = _dimension(request.dimensions, encoder)
     metadata = _metadata(request)
+    passages = _passages(request)
     try:
         corpus = await work.run(
             work.resources.corpora.create,
@@ -52,10 +55,13 @@ async def create_corpus(
             space=encoder.manifest.space,
             dimension=dimension,
             metadata=metadata,
+            passages=passages,
         )
     except ConflictError:
         existing = await work.run(lambda: work.resources.corpora.get(name).info())
-        same = existing.space == encoder.manifest.space and existing.dimension == dimension
+        same = (existing.space, existing.dimension, existing.passages) == (
+            encoder.manifest.space, dimension, passages,
+        )  # fmt: skip
         if not same or (request.metadata is not None and dict(existing.metadata) != metadata):
             raise
         return Json(_describe(existing))
@@ -101,6 +107,11 @@ def _metadata(request: CreateCorpusRequest) -> Metadata | None:
     return request.metadata  # type: ignore[return-value]  # flat, as just checked
 
 
+def _passages(request: CreateCorpusRequest) -> PassagePolicy | None:
+    wanted = request.passages
+    return None if wanted is None else PassagePolicy(wanted.words, wanted.overlap_sentences)
+
+
 def _describe(info: CorpusInfo) -> dict[str, object]:
     return {
         "name": info.name,
@@ -113,4 +124,5 @@ def _describe(info: CorpusInfo) -> dict[str, object]:
         "created": info.created,
         "bytes": info.bytes,
         "metadata": dict(info.metadata),
+        "passages": None if info.passages is None else asdict(info.passages),
     }

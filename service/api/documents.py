@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from service.api.body import NDJSON, json_body, media_type, parse_json
+from service.api.body import NDJSON, json_body, lines, media_type, parse_json
 from service.api.corpora import corpus_named
-from service.api.ingest import Ingest
+from service.api.events import EventStream, event_lines
+from service.api.ingest import Event, Ingest
 from service.api.limits import check_count
 from service.api.openapi import answer, body
 from service.api.responses import Json
@@ -20,12 +22,18 @@ from service.api.schemas.corpora import (
     UpsertAnswer,
     UpsertRequest,
 )
+from service.api.spool import checked_lines
 from service.api.work import WorkOf
 from service.errors import MalformedError
-from service.search.document import Document, document_from_json
+from service.search.document import Document
 from service.search.filters import Filter
+from service.search.incoming import incoming_from_json
 
 router = APIRouter(prefix="/corpora/{name}/documents", tags=["corpora"])
+
+FilterParameter = Annotated[
+    str | None, Query(description='Conditions on metadata, as JSON: {"topic": "law"}')
+]
 
 _read_documents = json_body(UpsertRequest)
 
@@ -35,17 +43,43 @@ _read_documents = json_body(UpsertRequest)
     responses=answer(UpsertAnswer, "What was stored; it is durable and can be found at once"),
     openapi_extra=body(UpsertRequest, lines=True),
 )
-async def upsert_documents(name: str, request: Request, work: WorkOf) -> Json:
+async def upsert_documents(
+    name: str,
+    request: Request,
+    work: WorkOf,
+    model: Annotated[str | None, Query(description="For NDJSON: a loaded model")] = None,
+    space: Annotated[
+        str | None, Query(description="For NDJSON: the space of the vectors that come along")
+    ] = None,
+    broken: Annotated[
+        Literal["skip", "refuse"],
+        Query(
+            description="For NDJSON: whether lines that are no documents are reported and left "
+            "out, or have all refused before anything is stored"
+        ),
+    ] = "skip",
+) -> Response:
     """Insert documents, or replace those whose id is there.
 
+    A document may bring its `vector` along, of the corpus' space; the others are encoded.
     JSON is stored all or none. NDJSON (`application/x-ndjson`, one document a line) may be of any
     size: it is stored in batches as it comes, and lines that are no documents are reported by
-    number while the rest is stored.
+    number. With `accept: application/x-ndjson` the answer is a stream too: a line for each broken
+    line and each batch as they come, the counts or the problem in the end.
     """
     corpus = await corpus_named(name, work)
     if media_type(request) in NDJSON:
-        ingest = await Ingest.begin(corpus, work, model=None)
-        return Json(await ingest.lines(request))
+        ingest = Ingest(corpus, work, model=model, space=space)
+        numbered = lines(request, limit_bytes=work.max_line_bytes)
+        if broken == "refuse":
+            numbered = checked_lines(numbered, partial(_check, dimension=corpus.dimension))
+        events = ingest.lines(numbered)
+        if request.headers.get("accept", "").partition(";")[0].strip().lower() in NDJSON:
+            return EventStream(event_lines(events), media_type=NDJSON[0])
+        counts: Event = {}
+        async for event in events:
+            counts = event
+        return Json(counts)
     wanted = await _read_documents(request)
     check_count(
         wanted.documents,
@@ -53,12 +87,12 @@ async def upsert_documents(name: str, request: Request, work: WorkOf) -> Json:
         field="documents",
         remedy="Send them as application/x-ndjson, one a line: any number at a time.",
     )
-    documents = [
-        document_from_json(record, field=f"documents[{position}]")
+    items = [
+        incoming_from_json(record, dimension=corpus.dimension, field=f"documents[{position}]")
         for position, record in enumerate(wanted.documents)
     ]
-    ingest = await Ingest.begin(corpus, work, model=wanted.model)
-    return Json(await ingest.documents(documents))
+    ingest = Ingest(corpus, work, model=wanted.model, space=wanted.space)
+    return Json(await ingest.documents(items))
 
 
 @router.get("", responses=answer(PageAnswer, "A page of documents"))
@@ -68,17 +102,15 @@ async def list_documents(
     cursor: Annotated[str | None, Query(description="The last page's next_cursor")] = None,
     limit: Annotated[int, Query(ge=1, le=1000, description="Documents a page")] = 100,
     language: Annotated[str | None, Query(description="Only documents in it")] = None,
-    filter: Annotated[
-        str | None, Query(description='Conditions on metadata, as JSON: {"topic": "law"}')
-    ] = None,
+    filter: FilterParameter = None,
 ) -> Json:
     """List the documents, page by page."""
     corpus = await corpus_named(name, work)
     page = await work.run(
-        corpus.page, cursor, limit=limit, language=language, filter=_filter(filter)
+        corpus.page, cursor, limit=limit, language=language, filter=filter_of(filter)
     )
     return Json(
-        {"documents": list(map(_describe, page.documents)), "next_cursor": page.next_cursor}
+        {"documents": list(map(describe_document, page.documents)), "next_cursor": page.next_cursor}
     )
 
 
@@ -103,7 +135,7 @@ async def delete_documents(
 async def get_document(name: str, id: str, work: WorkOf) -> Json:
     """Give one document."""
     corpus = await corpus_named(name, work)
-    return Json(_describe(await work.run(corpus.get_document, id)))
+    return Json(describe_document(await work.run(corpus.get_document, id)))
 
 
 @router.delete(
@@ -117,7 +149,12 @@ async def delete_document(name: str, id: str, work: WorkOf) -> Response:
     return Response(status_code=204)
 
 
-def _filter(text: str | None) -> Filter | None:
+def _check(line: bytes, *, dimension: int) -> None:
+    incoming_from_json(parse_json(line), dimension=dimension)
+
+
+def filter_of(text: str | None) -> Filter | None:
+    """Return the filter that a query parameter holds as JSON."""
     if text is None:
         return None
     value = parse_json(text.encode("utf-8", "surrogatepass"))
@@ -131,7 +168,8 @@ def _filter(text: str | None) -> Filter | None:
     return value
 
 
-def _describe(document: Document) -> dict[str, object]:
+def describe_document(document: Document) -> dict[str, object]:
+    """Return a document as clients see it."""
     return {
         "id": document.id,
         "text": document.text,

@@ -1,28 +1,36 @@
-"""Documents into a corpus: all at once, or line by line as they come."""
+"""Documents into a corpus: all at once, or line by line as they come.
+
+Encoding and storing overlap: while one batch is committed the next is being encoded. The stores of
+one request follow each other, so a later line for an id always wins.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
-from fastapi import Request
+import numpy as np
 
-from service.api.body import lines, parse_json
+from service.api.body import parse_json
 from service.api.work import Work
-from service.errors import InputError, OverloadedError
+from service.errors import ConflictError, InputError, OverloadedError
 from service.inference.encoder import Encoder
 from service.inference.engine import Embedded, EmbedOptions
-from service.inference.vectors import finish
+from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
-from service.search.document import Document, document_from_json
+from service.search.incoming import Batch, Incoming, incoming_from_json
 
-BATCH_DOCUMENTS = 256
+BATCH_DOCUMENTS = 512
 """Documents of one commit: large enough that the disk does not matter, small enough to hold."""
 BATCH_CHARACTERS = 1_000_000
 """A batch ends here too, so that long documents don't make a large one."""
+TEXTS_AT_ONCE = 256
+"""Passages that are encoded in one go."""
 LISTED_ERRORS = 100
 LONGEST_PAUSE_SECONDS = 1.0
+
+Event = dict[str, object]
 
 
 class Ingest:
@@ -31,55 +39,79 @@ class Ingest:
     Args:
         corpus: Where the documents go.
         work: The request's.
-        encoder: Of the corpus' space.
+        model: The encoder that the request names; a fitting one where None.
+        space: Of the vectors that come along, where the request names it.
+
+    Raises:
+        ConflictError: Ready-made vectors of another space.
     """
 
-    def __init__(self, corpus: CorpusBackend, work: Work, encoder: Encoder) -> None:
+    def __init__(
+        self,
+        corpus: CorpusBackend,
+        work: Work,
+        *,
+        model: str | None = None,
+        space: str | None = None,
+    ) -> None:
+        if space is not None and space != corpus.space:
+            raise ConflictError(
+                f"Corpus {corpus.name!r} holds vectors of the space {corpus.space!r}; those of "
+                "another cannot be compared with them.",
+                field="space",
+                given=space,
+                remedy="Leave the vectors out to have them made, or make a corpus for them.",
+            )
         self._corpus = corpus
         self._work = work
-        self._encoder = encoder
-        self._inserted = self._updated = self._truncated = self._failed = 0
-        self._errors: list[dict[str, object]] = []
-        self._batch: dict[str, Document] = {}
+        self._model = model
+        self._encoder: Encoder | None = None
+        self._inserted = self._updated = self._truncated = self._failed = self._lines = 0
+        self._errors: list[Event] = []
+        self._batch: dict[str, Incoming] = {}
         self._batch_characters = 0
+        self._storing: asyncio.Task[None] | None = None
 
-    @classmethod
-    async def begin(cls, corpus: CorpusBackend, work: Work, *, model: str | None) -> Ingest:
-        """Choose the encoder.
-
-        Raises:
-            ConflictError: `model`, or every loaded model, makes vectors of another space.
-        """
-        info = await work.run(corpus.info)
-        encoder = work.resources.encoder_for_space(corpus.space, preferred=info.model, named=model)
-        return cls(corpus, work, encoder)
-
-    async def documents(self, documents: Sequence[Document]) -> dict[str, object]:
-        """Store `documents`, all or none; return the counts."""
-        texts = [document.text for document in documents]
-        options = EmbedOptions(dimensions=self._corpus.dimension, normalize=True)
-        embedded = await self._work.embed(self._encoder, texts, options, field="documents")
-        await self._store(documents, embedded)
+    async def documents(self, items: Sequence[Incoming]) -> Event:
+        """Store `items`, all or none; return the counts."""
+        encoder = await self._choose_encoder() if self._model is not None else None
+        batch = await self._work.run(Batch, items, self._corpus.passages)
+        encoded = np.empty((0, self._corpus.dimension), dtype=np.float32)
+        if batch.texts:
+            encoder = encoder or await self._choose_encoder()
+            options = EmbedOptions(dimensions=self._corpus.dimension, normalize=True)
+            embedded = await self._work.embed(encoder, batch.texts, options, field="documents")
+            self._truncated += len(embedded.truncated)
+            encoded = embedded.vectors
+        await self._store(batch, encoded)
         return self._counts()
 
-    async def lines(self, request: Request) -> dict[str, object]:
-        """Store the documents of a body of JSON lines, batch by batch; return the counts.
+    async def lines(self, lines: AsyncIterator[tuple[int, bytes]]) -> AsyncIterator[Event]:
+        """Store numbered JSON lines batch by batch; yield what happens, the final counts last.
 
         Raises:
             InputError: Not one line is a document.
         """
-        async for number, line in lines(request, limit_bytes=self._work.max_line_bytes):
-            document = self._read(number, line)
-            if document is None:
-                continue
-            # An id for the second time replaces the first, so the two may not share a commit.
-            if document.id in self._batch:
-                await self._flush()
-            self._batch[document.id] = document
-            self._batch_characters += len(document.text)
-            if len(self._batch) >= BATCH_DOCUMENTS or self._batch_characters >= BATCH_CHARACTERS:
-                await self._flush()
-        await self._flush()
+        try:
+            if self._model is not None:
+                await self._choose_encoder()
+            async for number, line in lines:
+                self._lines = number
+                item = self._read(number, line)
+                if isinstance(item, dict):
+                    yield item
+                    continue
+                # An id for the second time replaces the first, so the two may not share a commit.
+                if item.document.id in self._batch or self._batch_is_full():
+                    await self._flush()
+                    yield self._progress()
+                self._batch[item.document.id] = item
+                self._batch_characters += len(item.document.text)
+            await self._flush()
+            await self._stored()
+        finally:
+            if self._storing is not None:  # the client is gone: what was begun ends first
+                await asyncio.wait([self._storing])
         if self._failed and not self._inserted + self._updated:
             raise InputError(
                 f"None of {self._failed} lines is a document; line {self._errors[0]['line']}: "
@@ -87,46 +119,79 @@ class Ingest:
                 field=f"line {self._errors[0]['line']}",
                 remedy='Each line is one JSON object: {"id": "1", "text": "Ice floats."}',
             )
-        return self._counts()
+        yield self._counts()
 
-    def _read(self, number: int, line: bytes) -> Document | None:
+    def _read(self, number: int, line: bytes) -> Incoming | Event:
         try:
-            return document_from_json(parse_json(line), field="document")
+            return incoming_from_json(parse_json(line), dimension=self._corpus.dimension)
         except InputError as error:
             self._failed += 1
+            broken: Event = {"line": number, "detail": error.message, "field": error.field}
             if len(self._errors) < LISTED_ERRORS:
-                self._errors.append({"line": number, "detail": error.message, "field": error.field})
-            return None
+                self._errors.append(broken)
+            return broken
+
+    def _batch_is_full(self) -> bool:
+        return len(self._batch) >= BATCH_DOCUMENTS or self._batch_characters >= BATCH_CHARACTERS
 
     async def _flush(self) -> None:
         if not self._batch:
             return
-        documents = list(self._batch.values())
+        items = list(self._batch.values())
         self._batch = {}
         self._batch_characters = 0
-        await self._store(documents, await self._embed_patiently([d.text for d in documents]))
+        batch = await self._work.run(Batch, items, self._corpus.passages)
+        parts = [np.empty((0, self._corpus.dimension), dtype=np.float32)]
+        for start in range(0, len(batch.texts), TEXTS_AT_ONCE):
+            texts = batch.texts[start : start + TEXTS_AT_ONCE]
+            embedded = await self._embed_patiently(await self._choose_encoder(), texts)
+            self._truncated += len(embedded.truncated)
+            parts.append(embedded.vectors[:, : self._corpus.dimension])
+        await self._stored()
+        self._storing = asyncio.create_task(self._store(batch, np.concatenate(parts)))
 
-    async def _embed_patiently(self, texts: Sequence[str]) -> Embedded:
+    async def _stored(self) -> None:
+        """Wait until the batch before is stored, and raise what it raised."""
+        if self._storing is not None:
+            storing, self._storing = self._storing, None
+            await storing
+
+    async def _choose_encoder(self) -> Encoder:
+        if self._encoder is None:
+            info = await self._work.run(self._corpus.info)
+            self._encoder = self._work.resources.encoder_for_space(
+                self._corpus.space, preferred=info.model, named=self._model
+            )
+        return self._encoder
+
+    async def _embed_patiently(self, encoder: Encoder, texts: Sequence[str]) -> Embedded:
         # The sender of a stream is slowed by not reading on, which serves it better than an error
         # in the middle.
         patience_ends = time.monotonic() + self._work.timeout_seconds
         while True:
             try:
-                return await self._work.embed_part(self._encoder, texts)
+                return await self._work.embed_part(encoder, texts)
             except OverloadedError as error:
                 if time.monotonic() > patience_ends:
                     raise
                 await asyncio.sleep(min(error.retry_after_seconds, LONGEST_PAUSE_SECONDS))
 
-    async def _store(self, documents: Sequence[Document], embedded: Embedded) -> None:
-        vectors = finish(embedded.vectors, dimensions=self._corpus.dimension, normalised=True)
-        counts = await self._work.run(self._corpus.upsert, documents, vectors)
+    async def _store(self, batch: Batch, encoded: Vectors) -> None:
+        vectors = batch.vectors(encoded, dimension=self._corpus.dimension)
+        counts = await self._work.run(self._corpus.upsert, batch.documents, vectors)
         self._inserted += counts.inserted
         self._updated += counts.updated
-        self._truncated += len(embedded.truncated)
-        self._work.metrics.documents_written.labels(self._corpus.name).inc(len(documents))
+        self._work.metrics.documents_written.labels(self._corpus.name).inc(len(batch.documents))
 
-    def _counts(self) -> dict[str, object]:
+    def _progress(self) -> Event:
+        return {
+            "lines": self._lines,
+            "inserted": self._inserted,
+            "updated": self._updated,
+            "failed": self._failed,
+        }
+
+    def _counts(self) -> Event:
         return {
             "inserted": self._inserted,
             "updated": self._updated,

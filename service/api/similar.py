@@ -156,10 +156,14 @@ def _vectors_given(rows: Sequence[Sequence[float]], corpus: CorpusBackend) -> Ve
 
 
 def _hit(hit: Hit) -> dict[str, object]:
-    return {
+    answer: dict[str, object] = {
         "id": hit.id,
         "text": hit.text,
         "language": hit.language,
         "score": round(hit.score, 6),  # float32 holds no more
         "metadata": dict(hit.metadata),
     }
+    if hit.passage is not None:
+        start, end = hit.passage
+        answer["passage"] = {"text": hit.text[start:end], "start": start, "end": end}
+    return answer

@@ -11,6 +11,15 @@ from service.api.schemas.similar import FILTER
 from service.errors import InputError
 
 
+class PassagesField(Request):
+    """How long documents are split into passages of whole sentences."""
+
+    words: int = Field(128, ge=8, le=4096, description="Of the longest passage")
+    overlap_sentences: int = Field(
+        1, ge=0, le=16, description="Sentences of the one before with which a passage begins"
+    )
+
+
 class CreateCorpusRequest(Request):
     """A corpus to make; every field may be left out, and the body too."""
 
@@ -24,6 +33,11 @@ class CreateCorpusRequest(Request):
     )
     metadata: dict[str, JsonValue] | None = Field(
         None, description="An object of your own, kept with the corpus"
+    )
+    passages: PassagesField | None = Field(
+        None,
+        description='How long documents are split, such as {"words": 128}; each passage has a '
+        "vector of its own, and a hit says which matched. Left out, a document is one vector",
     )
 
 
@@ -46,9 +60,13 @@ class UpsertRequest(Request):
 
     documents: list[JsonValue] = Field(
         min_length=1,
-        description="A list of objects with id and text, and maybe language and metadata",
+        description="A list of objects with id and text, and maybe language, metadata, and a "
+        "vector of the corpus' space: numbers, or base64 of little-endian float32",
     )
     model: ModelName = None
+    space: str | None = Field(
+        None, description="The space of the vectors that come along; checked where it is named"
+    )
 
 
 class DeleteRequest(Request):
@@ -96,6 +114,7 @@ class CorpusAnswer(Answer):
     created: str = Field(description="RFC 3339, UTC")
     bytes: int
     metadata: dict[str, JsonValue]
+    passages: PassagesField | None
 
 
 class CorporaAnswer(Answer):

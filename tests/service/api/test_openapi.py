@@ -17,6 +17,7 @@ DESIGNED = {
     "/corpora": {"get"},
     "/corpora/{name}": {"get", "put", "delete"},
     "/corpora/{name}/documents": {"get", "post", "delete"},
+    "/corpora/{name}/export": {"get"},
     "/corpora/{name}/documents/{id}": {"get", "delete"},
     "/classifiers": {"get"},
     "/classifiers/{name}": {"get"},
