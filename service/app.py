@@ -16,6 +16,7 @@ from service.api import (
     documents,
     embed,
     export,
+    fitting,
     health,
     jobs,
     models,
@@ -61,6 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
     )
     metrics = Metrics()
+    metrics.build_info.labels(models.version()).set(1)
     app.state.interlingua = State(settings, metrics)
     add_problem_handlers(app, metrics)
     for public in (health.router, pages.router):
@@ -73,6 +75,7 @@ def create_app(settings: Settings) -> FastAPI:
         corpora,
         documents,
         export,
+        fitting,
         jobs,
         models,
         projection,

@@ -41,8 +41,10 @@ def run_server(settings: Settings) -> int:
         server_header=False,
         timeout_graceful_shutdown=int(settings.drain_seconds),
     )
+    state = state_of(app)
+    server = _Server(config, state, notice_seconds=settings.drain_notice_seconds)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(_serve(_Server(config), state_of(app), listener))
+        return runner.run(_serve(server, state, listener))
 
 
 class _Server(uvicorn.Server):
@@ -50,19 +52,36 @@ class _Server(uvicorn.Server):
 
     Uvicorn raises the signal again after its shutdown, so that a clean stop would look like a
     death by signal to whoever started the process.
+
+    Args:
+        config: Uvicorn's.
+        state: Told of the signal, so that probes learn of it first.
+        notice_seconds: How long requests are still taken after a signal.
     """
+
+    def __init__(self, config: uvicorn.Config, state: State, *, notice_seconds: float) -> None:
+        super().__init__(config)
+        self._state = state
+        self._notice_seconds = notice_seconds
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop on SIGINT and SIGTERM; a second SIGINT does not wait for what is running."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
+            loop.add_signal_handler(number, self._leave, number)
         try:
             yield
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
+
+    def _leave(self, number: int) -> None:
+        # Nobody who presses ctrl-c waits for a load balancer, nor does a second signal.
+        notice = 0.0 if number == signal.SIGINT or self._state.leaving else self._notice_seconds
+        self._state.begin_leaving()
+        loop = asyncio.get_running_loop()
+        loop.call_later(notice, self.handle_exit, number, None)
 
 
 async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) -> int:

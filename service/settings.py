@@ -68,10 +68,21 @@ class Settings(BaseSettings):
     )
     log_format: str = Field(
         "plain", pattern="^(plain|json)$", description="Log lines for people, or JSON for machines"
+    drain_notice_seconds: float = Field(
+        0.0,
+        ge=0,
+        description="How long a shutdown goes on taking requests after it has told probes that it "
+        "is leaving, so that load balancers turn away first",
+    )
     )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Verbosity")
 
     @model_validator(mode="before")
+    api_keys_file: Directory | None = Field(
+        None,
+        description="File of further keys, one a line; read again when it changes, so that keys "
+        "are added and revoked without a restart",
+    )
     @classmethod
     def _split_lists(cls, values: dict[str, object]) -> dict[str, object]:
         for name, separator in (("model", os.pathsep), ("head", os.pathsep), ("api_keys", ",")):
@@ -90,3 +101,5 @@ class Settings(BaseSettings):
                 "raise the one or lower the other"
             )
         return self
+        if self.api_keys_file is not None and not self.api_keys_file.is_file():
+            raise ValueError(f"api_keys_file: there is no file {self.api_keys_file}")

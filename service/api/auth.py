@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 
 from fastapi import Depends, Request
 
 from service.api.context import context_of
+from service.api.keys import Keys, digest
 from service.api.state import state_of
 from service.errors import AuthenticationError
-from service.settings import Settings
 
 
-def check_key(settings: Settings, authorization: str | None) -> str:
+def check_key(keys: Keys, authorization: str | None) -> str:
     """Return who sent `authorization`: a name of the key that tells nothing of it.
 
     Empty where no keys are set.
@@ -25,7 +24,7 @@ def check_key(settings: Settings, authorization: str | None) -> str:
     Raises:
         AuthenticationError: Keys are set, and it carries none of them.
     """
-    if not settings.api_keys:
+    if keys.open_to_all:
         return ""
     if authorization is None:
         raise AuthenticationError(
@@ -34,10 +33,8 @@ def check_key(settings: Settings, authorization: str | None) -> str:
             remedy="Send the header authorization: Bearer KEY.",
         )
     scheme, _, token = authorization.partition(" ")
-    sent = _digest(token.strip() if scheme.lower() == "bearer" and token else authorization)
-    matches = [
-        hmac.compare_digest(sent, _digest(key.get_secret_value())) for key in settings.api_keys
-    ]
+    sent = digest(token.strip() if scheme.lower() == "bearer" and token else authorization)
+    matches = [hmac.compare_digest(sent, key) for key in keys.digests()]
     if not any(matches):
         raise AuthenticationError(
             "This API key is not known.",
@@ -48,13 +45,9 @@ def check_key(settings: Settings, authorization: str | None) -> str:
 
 
 async def _require_key(request: Request) -> None:
-    settings = state_of(request.app).settings
-    context_of(request).client = check_key(settings, request.headers.get("authorization"))
+    keys = state_of(request.app).keys
+    context_of(request).client = check_key(keys, request.headers.get("authorization"))
 
 
 RequireKey = Depends(_require_key)
 """Put among a router's dependencies; it runs before the body is read."""
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -33,9 +33,11 @@ async def startup(state: StateOf) -> Json:
 @router.get("/health/ready", responses=_ALIVE)
 @router.get("/health", responses=_ALIVE)
 async def ready(state: StateOf) -> Json:
-    """Whether requests are taken now: loaded, not draining, and room in the queue."""
+    """Whether requests are taken now: loaded, not about to stop, and room in the queue."""
     if state.phase is not Phase.READY:
         raise _unavailable(state)
+    if state.leaving:
+        raise UnavailableError("The service will stop.", remedy="Send requests to another replica.")
     queue = state.resources.engine.queue
     if queue.tokens >= queue.capacity_tokens:
         raise UnavailableError("The queue is full.", remedy="Send new requests to another replica.")

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from service.api.problems import problem_of
 from service.api.state import Resources
 from service.classification.classifiers import Classifiers
+from service.classification.store import ClassifierStore
 from service.demo.loader import load_demo
 from service.errors import SettingsError
 from service.inference.encoder import Encoder
@@ -61,6 +62,7 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
         undo.callback(resources.engine.close)
         if settings.demo_corpus:
             _load_demo(resources)
+        metrics.watch_volume(settings.data)
         metrics.watch_corpora(lambda: _sizes(resources))
         undo.pop_all()
     log.info("loaded %s in %.1f s", ", ".join(encoders), time.monotonic() - began)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, FastAPI, Request
 
+from service.api.keys import Keys
 from service.bundle.manifest import SHARED, UNKNOWN_LANGUAGE
 from service.classification.classifiers import Classifiers
 from service.errors import ConflictError, InputError, NotFoundError, UnavailableError
@@ -128,6 +129,8 @@ class State:
         metrics: What is counted.
         phase: Where the service is in its life.
         failure: Why loading failed, for the operator.
+        leaving: Whether probes are told that it will stop, while requests are still taken.
+        keys: What opens the service.
         one_projection: Held while texts are laid out on a plane, which takes a core.
     """
 
@@ -135,9 +138,14 @@ class State:
     metrics: Metrics
     phase: Phase = Phase.LOADING
     failure: BaseException | None = None
+    leaving: bool = False
+    keys: Keys = field(init=False)
     one_projection: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     _resources: Resources | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.keys = Keys(self.settings)
 
     @property
     def resources(self) -> Resources:
@@ -165,6 +173,11 @@ class State:
         self.failure = error
         self.phase = Phase.FAILED
         self._settled.set()
+
+    def begin_leaving(self) -> None:
+        """Tell probes that it will stop soon; requests are taken as before."""
+        self.leaving = True
+        self.metrics.ready.set(0)
 
     def begin_draining(self) -> None:
         """Refuse what comes from now on; what is running goes on."""

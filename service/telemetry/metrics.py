@@ -7,7 +7,9 @@ Names and units follow Prometheus: base units, `_total` for counters, labels fro
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -156,6 +158,17 @@ class Metrics:
             ["model", "sha", "dim"],
             registry=r,
         )
+        self.data_free_bytes = Gauge(
+            "interlingua_data_free_bytes",
+            "Bytes that may still be written where the corpora are",
+            registry=r,
+        )
+        self.data_size_bytes = Gauge(
+            "interlingua_data_size_bytes", "Bytes of the volume where the corpora are", registry=r
+        )
+        self.build_info = Gauge(
+            "interlingua_build_info", "1, with the version that runs", ["version"], registry=r
+        )
         self.ready = Gauge("interlingua_ready", "1 when requests are taken, else 0", registry=r)
         self.queue_depth = Gauge(
             "interlingua_queue_depth", "Padded tokens that wait now", registry=r
@@ -200,6 +213,18 @@ class Metrics:
     def watch_corpora(self, sizes: Callable[[], Iterable[tuple[str, int]]]) -> None:
         """Have `interlingua_index_vectors{corpus}` ask `sizes` for (name, documents) when read."""
         self.registry.register(_CorpusSizes(sizes))
+
+    def watch_volume(self, directory: Path) -> None:
+        """Have the bytes of `directory`'s volume read from the file system when asked for."""
+
+        def usage() -> tuple[int, int, int]:
+            # A volume that is gone must not take the other metrics along.
+            with contextlib.suppress(OSError):
+                return shutil.disk_usage(directory)
+            return 0, 0, 0
+
+        self.data_size_bytes.set_function(lambda: usage()[0])
+        self.data_free_bytes.set_function(lambda: usage()[2])
 
     def forget_corpus(self, name: str) -> None:
         """Stop reporting a corpus that was dropped."""

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 COMMAND = Path(sys.executable).with_name("interlingua")
@@ -59,3 +61,25 @@ def test_a_taken_port_is_said_with_the_remedy(tmp_path: Path, tiny_bundle: Path)
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 2
     assert "--port 0" in errors
+
+
+@pytest.mark.e2e
+def test_probes_learn_of_a_stop_before_requests_do(tmp_path: Path, tiny_bundle: Path) -> None:
+    """With a notice, a load balancer turns away while the service still answers all."""
+    process = start(tmp_path, tiny_bundle, "--port", "0", "--drain-notice-seconds", "1.5")
+    assert process.stdout is not None
+    lines = []
+    while "/classify" not in (line := process.stdout.readline()):
+        assert line, "the server ended before it was up"
+        lines.append(line)
+    found = re.search(r"http://127\.0\.0\.1:\d+", "".join(lines))
+    assert found is not None
+    with httpx.Client(base_url=found.group()) as client:
+        assert client.get("/health/ready").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        while client.get("/health/ready").status_code == 200:
+            pass
+        assert client.post("/embed", json={"inputs": "hello"}).status_code == 200
+        assert client.get("/health/live").status_code == 200
+    assert process.wait(20) == 0
+    process.communicate()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 from prometheus_client.parser import text_string_to_metric_families
 
 from service.inference.engine import Observer
@@ -13,7 +15,8 @@ DECLARED = {
     "interlingua_queue_expected_seconds", "interlingua_inflight_requests", "interlingua_rejected",
     "interlingua_cancelled", "interlingua_index_vectors", "interlingua_index_search_seconds",
     "interlingua_documents_written", "interlingua_classifications", "interlingua_model_info",
-    "interlingua_ready",
+    "interlingua_ready", "interlingua_data_free_bytes", "interlingua_data_size_bytes",
+    "interlingua_build_info",
 }  # fmt: skip
 
 
@@ -79,3 +82,16 @@ def test_two_applications_do_not_share_their_counts() -> None:
     labels = (("route", "/embed"), ("status", "200"))
     assert samples(one)["interlingua_requests_total", labels] == 1
     assert ("interlingua_requests_total", labels) not in samples(two)
+
+
+def test_the_volume_is_looked_at_when_asked_for(tmp_path: Path) -> None:
+    metrics = Metrics()
+    metrics.watch_volume(tmp_path)
+    seen = samples(metrics)
+    assert 0 < seen["interlingua_data_free_bytes", ()] <= seen["interlingua_data_size_bytes", ()]
+
+
+def test_a_lost_volume_does_not_take_the_other_metrics_along(tmp_path: Path) -> None:
+    metrics = Metrics()
+    metrics.watch_volume(tmp_path / "gone")
+    assert samples(metrics)["interlingua_data_size_bytes", ()] == 0
