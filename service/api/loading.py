@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from service.api.problems import problem_of
 from service.api.state import Resources
 from service.classification.classifiers import Classifiers
-from service.classification.store import ClassifierStore
 from service.demo.loader import load_demo
 from service.errors import SettingsError
 from service.inference.encoder import Encoder
