@@ -62,27 +62,27 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(
         20.0, ge=0, description="How long a shutdown waits for requests that are running"
     )
-    api_keys: Annotated[list[SecretStr], NoDecode] = Field(
-        default_factory=list,
-        description="Keys that clients must send as a bearer token; none means open to all",
-    )
-    log_format: str = Field(
-        "plain", pattern="^(plain|json)$", description="Log lines for people, or JSON for machines"
     drain_notice_seconds: float = Field(
         0.0,
         ge=0,
         description="How long a shutdown goes on taking requests after it has told probes that it "
         "is leaving, so that load balancers turn away first",
     )
+    api_keys: Annotated[list[SecretStr], NoDecode] = Field(
+        default_factory=list,
+        description="Keys that clients must send as a bearer token; none means open to all",
     )
-    log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Verbosity")
-
-    @model_validator(mode="before")
     api_keys_file: Directory | None = Field(
         None,
         description="File of further keys, one a line; read again when it changes, so that keys "
         "are added and revoked without a restart",
     )
+    log_format: str = Field(
+        "plain", pattern="^(plain|json)$", description="Log lines for people, or JSON for machines"
+    )
+    log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Verbosity")
+
+    @model_validator(mode="before")
     @classmethod
     def _split_lists(cls, values: dict[str, object]) -> dict[str, object]:
         for name, separator in (("model", os.pathsep), ("head", os.pathsep), ("api_keys", ",")):
@@ -95,11 +95,11 @@ class Settings(BaseSettings):
     def _fit_together(self) -> Self:
         if not self.model:
             raise ValueError("model: no bundle is given and none is shipped; pass --model DIR")
+        if self.api_keys_file is not None and not self.api_keys_file.is_file():
+            raise ValueError(f"api_keys_file: there is no file {self.api_keys_file}")
         if self.queue_tokens < self.batch_tokens:
             raise ValueError(
                 f"queue_tokens ({self.queue_tokens}) is below batch_tokens ({self.batch_tokens}); "
                 "raise the one or lower the other"
             )
         return self
-        if self.api_keys_file is not None and not self.api_keys_file.is_file():
-            raise ValueError(f"api_keys_file: there is no file {self.api_keys_file}")
