@@ -1,0 +1,45 @@
+// Labels of texts, with how sure the classifier is.
+
+import { byId, element, lines, say } from "./dom.js";
+import { ask } from "./service.js";
+import { milliseconds } from "./timing.js";
+
+const SHOWN_LABELS = 3;
+
+function labelled(text, scored) {
+  const bars = scored.slice(0, SHOWN_LABELS).map(({ label, score }) => {
+    const bar = element("span", { className: "strength" });
+    bar.style.setProperty("--share", score);
+    const percent = element("span", { className: "score" }, `${Math.round(100 * score)} %`);
+    return element("div", { className: "label-row" }, element("span", { className: "label" }, label), bar, percent);
+  });
+  return element("li", {}, element("p", { className: "text", dir: "auto" }, text), element("div", {}, ...bars));
+}
+
+async function classify(event) {
+  event.preventDefault();
+  const inputs = lines(byId("texts").value);
+  const body = { classifier: byId("classifier").value || undefined, inputs, top_k: SHOWN_LABELS };
+  const begun = performance.now();
+  try {
+    const { answer } = await ask({ method: "POST", path: "/classify", body });
+    byId("labelled").replaceChildren(...answer.map((scored, place) => labelled(inputs[place], scored)));
+    say("classify-status", `${inputs.length} ${inputs.length === 1 ? "text" : "texts"}, ${milliseconds(performance.now() - begun)}`);
+  } catch (problem) {
+    byId("labelled").replaceChildren();
+    say("classify-status", problem.message, true);
+  }
+}
+
+export async function startClassify() {
+  byId("classify-form").addEventListener("submit", classify);
+  try {
+    const { answer } = await ask({ path: "/classifiers", quiet: true });
+    byId("classifier").replaceChildren(
+      ...answer.classifiers.map((one) => element("option", { value: one.name }, one.name)),
+    );
+    if (!answer.classifiers.length) say("classify-status", "No classifier is loaded.");
+  } catch (problem) {
+    say("classify-status", problem.message, true);
+  }
+}

@@ -1,0 +1,47 @@
+// The request that was just made, as a line for a shell.
+
+import { byId } from "./dom.js";
+import { asked, key } from "./service.js";
+import { onTab } from "./tabs.js";
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+export function curlLine({ method, path, query, body }, origin) {
+  const parts = [`curl -s${query ? "G" : ""} ${origin}${path}`];
+  if (method !== "GET" && !(method === "POST" && body)) parts[0] += ` -X ${method}`;
+  if (key.get()) parts.push(`-H "authorization: Bearer $INTERLINGUA_API_KEY"`);
+  for (const [name, value] of Object.entries(query || {})) {
+    const plain = /^[\w.,-]+$/.test(value);
+    parts.push(plain ? `-d ${name}=${value}` : `--data-urlencode ${quoted(`${name}=${value}`)}`);
+  }
+  if (body) parts.push(`-H 'content-type: application/json'`, `-d ${quoted(JSON.stringify(body))}`);
+  return parts.join(" \\\n  ");
+}
+
+export function startCurl() {
+  const last = {};
+  let tab = "search";
+  const show = () => {
+    byId("curl").hidden = !last[tab];
+    if (last[tab]) byId("curl-line").textContent = last[tab];
+  };
+  asked.addEventListener("asked", (event) => {
+    last[tab] = curlLine(event.detail, location.origin);
+    show();
+  });
+  onTab((name) => {
+    tab = name;
+    show();
+  });
+  byId("copy").addEventListener("click", async () => {
+    const button = byId("copy");
+    try {
+      await navigator.clipboard.writeText(last[tab]);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(byId("curl-line"));
+      button.textContent = "Selected";
+    }
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+}

@@ -1,0 +1,60 @@
+// The cosines of every text with every other: figures where they can be read, colours where not.
+
+import { byId, element } from "./dom.js";
+
+const READABLE = 16;
+
+const short = (text) => (text.length > 34 ? `${text.slice(0, 33)}…` : text);
+
+function table({ rows, cosines }) {
+  const made = element("table");
+  const head = element("tr", {}, element("td"));
+  rows.forEach((_, place) => head.append(element("th", { scope: "col" }, String(place + 1))));
+  made.append(element("thead", {}, head));
+  const body = element("tbody");
+  cosines.forEach((line, place) => {
+    const title = element("th", { scope: "row", title: rows[place].text }, `${place + 1}. ${short(rows[place].text)}`);
+    const cells = line.map((cosine) => {
+      const cell = element("td", {}, cosine.toFixed(2));
+      cell.style.setProperty("--share", Math.max(0, cosine));
+      return cell;
+    });
+    body.append(element("tr", {}, title, ...cells));
+  });
+  made.append(body);
+  return made;
+}
+
+function picture({ rows, cosines }) {
+  const canvas = element("canvas", { width: rows.length, height: rows.length });
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `${rows.length} by ${rows.length} cosines as colours`);
+  const paint = canvas.getContext("2d");
+  const ink = getComputedStyle(document.documentElement).getPropertyValue("--accent").trim();
+  cosines.forEach((line, y) =>
+    line.forEach((cosine, x) => {
+      paint.globalAlpha = Math.max(0, cosine) ** 1.5;
+      paint.fillStyle = ink;
+      paint.fillRect(x, y, 1, 1);
+    }),
+  );
+  canvas.addEventListener("pointermove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const place = (at, size) => Math.min(rows.length - 1, Math.max(0, Math.floor((at / size) * rows.length)));
+    const [x, y] = [place(event.clientX - box.left, box.width), place(event.clientY - box.top, box.height)];
+    byId("matrix-caption").textContent = `${cosines[y][x].toFixed(3)}: “${short(rows[y].text)}” and “${short(rows[x].text)}”`;
+  });
+  return canvas;
+}
+
+export function drawMatrix(drawn) {
+  const box = byId("matrix");
+  if (!drawn.cosines) {
+    byId("matrix-caption").textContent = "A matrix is drawn of up to 120 texts.";
+    box.replaceChildren();
+    return;
+  }
+  const readable = drawn.rows.length <= READABLE;
+  byId("matrix-caption").textContent = readable ? "" : "The stronger the colour, the nearer; point at a square to read it.";
+  box.replaceChildren(readable ? table(drawn) : picture(drawn));
+}
