@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends
+from fastapi import Query as Parameter
 
 from service.api.body import json_body
+from service.api.hits import check_fields, hit_answer
 from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.similar import MAX_HITS, HitAnswer, SimilarRequest
@@ -20,7 +22,9 @@ from service.errors import InputError, NotFoundError
 from service.inference.engine import EmbedOptions
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
-from service.search.document import Hit, check_language
+from service.search.document import check_language
+from service.search.grouping import Grouping
+from service.search.query import Found, Query, find
 
 router = APIRouter(tags=["search"])
 
@@ -34,20 +38,22 @@ async def similar(
     request: Annotated[SimilarRequest, Depends(json_body(SimilarRequest))], work: WorkOf
 ) -> Json:
     """Find the documents nearest to texts, to other documents, or to vectors."""
-    return Json([list(map(_hit, hits)) for hits in await _search(request, work)])
+    rows = await _search(request, work)
+    return Json([[hit_answer(found, request.fields) for found in row] for row in rows])
 
 
 @router.get("/similar", responses=answer(list[HitAnswer], "The neighbours, best first"))
 async def similar_to_one(
     work: WorkOf,
-    q: Annotated[str, Query(description="A text", examples=["Warum schwimmt Eis?"])],
-    corpus: Annotated[str | None, Query(description="Where to look")] = None,
-    k: Annotated[int, Query(ge=1, le=MAX_HITS, description="How many hits")] = 10,
+    q: Annotated[str, Parameter(description="A text", examples=["Warum schwimmt Eis?"])],
+    corpus: Annotated[str | None, Parameter(description="Where to look")] = None,
+    k: Annotated[int, Parameter(ge=1, le=MAX_HITS, description="How many hits")] = 10,
     languages: Annotated[
-        str | None, Query(description="Only documents in these, such as de,fr")
+        str | None, Parameter(description="Only documents in these, such as de,fr")
     ] = None,
-    min_score: Annotated[float | None, Query(ge=-1, le=1, description="Least cosine")] = None,
-    model: Annotated[str | None, Query(description="A loaded model")] = None,
+    min_score: Annotated[float | None, Parameter(ge=-1, le=1, description="Least cosine")] = None,
+    offset: Annotated[int, Parameter(ge=0, description="So many of the best are left out")] = 0,
+    model: Annotated[str | None, Parameter(description="A loaded model")] = None,
 ) -> Json:
     """Find the documents nearest to one text: for curl and the address bar."""
     request = SimilarRequest(
@@ -56,29 +62,38 @@ async def similar_to_one(
         k=k,
         languages=[part.strip() for part in languages.split(",")] if languages else None,
         min_score=min_score,
+        offset=offset,
         model=model,
     )
-    (hits,) = await _search(request, work)
-    return Json(list(map(_hit, hits)))
+    (row,) = await _search(request, work)
+    return Json([hit_answer(found) for found in row])
 
 
-async def _search(request: SimilarRequest, work: Work) -> list[list[Hit]]:
+async def _search(request: SimilarRequest, work: Work) -> list[list[Found]]:
+    check_fields(request.fields)
+    query = Query(
+        k=request.k,
+        offset=request.offset,
+        languages=request.languages,
+        filter=request.filter,
+        min_score=request.min_score,
+        exclude=[[id] for id in request.ids] if request.ids is not None else None,
+        grouping=_grouping(request),
+        by_margin=request.margin,
+    )
     corpus = await work.run(_corpus, work.resources, request.corpus)
     if request.languages is not None:
         await work.run(_check_languages, request.languages, corpus, work.resources)
     vectors = await _query_vectors(request, corpus, work)
     started = time.perf_counter()
-    hits = await work.run(
-        corpus.search,
-        vectors,
-        k=request.k,
-        languages=request.languages,
-        filter=request.filter,
-        min_score=request.min_score,
-        exclude=[[id] for id in request.ids] if request.ids is not None else None,
-    )
+    found = await work.run(find, corpus, vectors, query)
     work.searched(corpus.name, time.perf_counter() - started)
-    return hits
+    return found
+
+
+def _grouping(request: SimilarRequest) -> Grouping | None:
+    wanted = request.group
+    return None if wanted is None else Grouping(score=wanted.score, field=wanted.field)
 
 
 def _corpus(resources: Resources, name: str | None) -> CorpusBackend:
@@ -153,17 +168,3 @@ def _vectors_given(rows: Sequence[Sequence[float]], corpus: CorpusBackend) -> Ve
             "A number is too large for float32.", field=f"vectors[{position}]", given=rows[position]
         )
     return vectors
-
-
-def _hit(hit: Hit) -> dict[str, object]:
-    answer: dict[str, object] = {
-        "id": hit.id,
-        "text": hit.text,
-        "language": hit.language,
-        "score": round(hit.score, 6),  # float32 holds no more
-        "metadata": dict(hit.metadata),
-    }
-    if hit.passage is not None:
-        start, end = hit.passage
-        answer["passage"] = {"text": hit.text[start:end], "start": start, "end": end}
-    return answer

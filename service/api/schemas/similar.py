@@ -27,6 +27,19 @@ VectorRows = Annotated[
 FILTER = 'Only documents whose metadata meets these conditions, such as {"topic": "law"}'
 
 
+class GroupField(Request):
+    """What makes hits a group: exactly one of score and field."""
+
+    score: float | None = Field(
+        None, ge=-1, le=1,
+        description="Documents of at least this cosine with the group's best hit: translations "
+        "and near-duplicates",
+    )  # fmt: skip
+    field: str | None = Field(
+        None, description="Documents with the same value in this metadata field"
+    )
+
+
 class SimilarRequest(Request):
     """What to look for: exactly one of inputs, ids and vectors."""
 
@@ -59,6 +72,22 @@ class SimilarRequest(Request):
     min_score: float | None = Field(
         None, ge=-1, le=1, description="Only hits of at least this cosine, -1 to 1"
     )
+    offset: int = Field(
+        0, ge=0, description="So many of the best are left out: for the pages after the first"
+    )
+    fields: list[str] | None = Field(
+        None, min_length=1,
+        description="A list of what a hit shows: id, text, language, score, metadata, "
+        "metadata.NAME, passage, margin, group; all of it if left out",
+    )  # fmt: skip
+    group: GroupField | None = Field(
+        None,
+        description='One hit for what is said several times: {"score": 0.8} or {"field": "work"}',
+    )
+    margin: bool = Field(
+        False,
+        description="Order the nearest by margin score (Artetxe & Schwenk 2019) instead of cosine",
+    )
     model: ModelName = None
     language: LanguageCode = None
 
@@ -75,6 +104,29 @@ class SimilarRequest(Request):
         return self
 
 
+class PassageAnswer(Answer):
+    """A part of a text."""
+
+    text: str
+    start: int = Field(description="Its first character")
+    end: int = Field(description="The character after its last")
+
+
+class MemberAnswer(Answer):
+    """A hit that another stands for."""
+
+    id: str
+    language: str | None
+    score: float
+
+
+class GroupAnswer(Answer):
+    """The others of a hit's group."""
+
+    languages: list[str] = Field(description="Of all of the group")
+    members: list[MemberAnswer] = Field(description="Best first")
+
+
 class HitAnswer(Answer):
     """One neighbour."""
 
@@ -83,3 +135,8 @@ class HitAnswer(Answer):
     language: str | None
     score: float = Field(description="Cosine of the two vectors, -1 to 1")
     metadata: dict[str, JsonValue]
+    passage: PassageAnswer | None = Field(
+        None, description="The part that matched; absent where the document is one vector"
+    )
+    margin: float | None = Field(None, description="Where hits are ordered by it")
+    group: GroupAnswer | None = Field(None, description="Where there are others of its group")

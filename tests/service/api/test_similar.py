@@ -169,3 +169,42 @@ async def test_a_corpus_whose_model_is_gone_says_which_it_needs(
     async with run_app(tiny_settings(other, tmp_path / "data")) as running:
         problem = assert_problem(await running.client.post("/similar", json={"inputs": "a"}), 409)
         assert "tiny" in str(problem["remedy"])
+
+
+async def test_hits_come_in_pages_and_in_the_fields_asked_for(library: Running) -> None:
+    async def search(**more: object) -> list[dict[str, object]]:
+        response = await library.client.post("/similar", json={"inputs": "cat", **more})
+        assert response.status_code == 200, response.text
+        (hits,) = response.json()
+        return list(hits)
+
+    whole = await search(k=5)
+    assert await search(k=2, offset=2) == whole[2:4]
+    brief = await search(k=5, fields=["id", "metadata.topic", "metadata.nope"])
+    assert brief == [
+        {"id": hit["id"], "metadata": {"topic": hit["metadata"]["topic"]}}  # type: ignore[index]
+        for hit in whole
+    ]
+    grouped = await search(k=5, group={"field": "topic"})
+    assert len(grouped) == 2
+    assert grouped[0]["group"]["languages"] == ["de", "en", "ja"]  # type: ignore[index]
+    margins = [hit["margin"] for hit in await search(k=5, margin=True)]
+    assert margins == sorted(margins, reverse=True)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"fields": ["nope"]}, "fields[0]"),
+        ({"offset": -1}, "offset"),
+        ({"offset": 10_000}, "offset"),
+        ({"group": {}}, "group"),
+        ({"group": {"score": 0.5, "field": "a"}}, "group"),
+        ({"group": {"score": 2}}, "group.score"),
+    ],
+)
+async def test_what_a_search_cannot_do_is_refused(
+    library: Running, more: dict[str, object], field: str
+) -> None:
+    response = await library.client.post("/similar", json={"inputs": "cat", **more})
+    assert_problem(response, 422, field=field)
