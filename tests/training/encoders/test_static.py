@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.data.batches import Sentences
-from training.encoders.static import StaticEncoder, random_table
+from training.encoders.static import StaticEncoder, flatten_lengths, random_table
 
 
 @given(st.lists(st.lists(st.integers(0, 19), max_size=6), min_size=1, max_size=5))
@@ -49,3 +49,19 @@ def test_the_random_table_depends_on_its_seed() -> None:
     assert torch.equal(random_table(5, 4, seed=1), random_table(5, 4, seed=1))
     assert not torch.equal(random_table(5, 4, seed=1), random_table(5, 4, seed=2))
     assert random_table(4000, 8, seed=0).std().item() == pytest.approx(0.02, rel=0.05)
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 0.75, 1.0])
+def test_lengths_are_flattened_and_directions_kept(power: float) -> None:
+    lengths = torch.tensor([0.01, 1.0, 2.0, 4.0, 32.0])
+    directions = torch.nn.functional.normalize(random_table(5, 64, seed=0), dim=1)
+    flat = flatten_lengths(directions * lengths[:, None], power)
+    torch.testing.assert_close(flat.norm(dim=1), 2 * (lengths / 2) ** power)
+    torch.testing.assert_close(torch.nn.functional.normalize(flat, dim=1), directions)
+
+
+def test_tokens_without_a_vector_stay_without() -> None:
+    table = torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0]])
+    assert torch.equal(flatten_lengths(table, 0.5)[0], torch.zeros(2))
+    assert torch.equal(flatten_lengths(torch.zeros(3, 2), 0.5), torch.zeros(3, 2))
+    assert torch.equal(flatten_lengths(table, 1.0), table)
