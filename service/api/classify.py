@@ -1,8 +1,11 @@
-"""POST /classify and /predict: labels of texts, in any language the encoder knows."""
+"""POST /classify and /predict: labels of texts, pairs and documents, in any language of the
+encoder.
+"""  # noqa: D205
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -10,13 +13,25 @@ from fastapi import APIRouter, Depends
 from pydantic import JsonValue
 
 from service.api.body import json_body
+from service.api.explanations import explain
+from service.api.input_vectors import InputVectors, embed_inputs
+from service.api.limits import check_count
 from service.api.openapi import answer, body
 from service.api.responses import Json
-from service.api.schemas.classify import ClassifyRequest, PredictRequest, ScoredLabel
-from service.api.state import Resources
+from service.api.schemas.classify import (
+    MAX_EXPLAINED,
+    ClassifyRequest,
+    ExplainedAnswer,
+    PredictRequest,
+    ScoredLabel,
+)
 from service.api.work import Work, WorkOf
+from service.classification.example import UNKNOWN, check_label
 from service.classification.head import Head
-from service.errors import InputError, MalformedError, NotFoundError
+from service.classification.making import described_head
+from service.errors import InputError, MalformedError
+from service.inference.documents import DocumentOptions
+from service.inference.encoder import Encoder
 from service.inference.engine import EmbedOptions
 from service.inference.session import Vectors
 
@@ -25,21 +40,60 @@ router = APIRouter(tags=["classify"])
 Scored = list[dict[str, object]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Classified:
+    """The inputs of a request, classified.
+
+    Attributes:
+        first: The vectors of the texts, or of each pair's first.
+        second: Of each pair's second.
+        probabilities: float32 [inputs, labels].
+    """
+
+    first: InputVectors
+    second: InputVectors | None
+    probabilities: Vectors
+
+
 @router.post(
     "/classify",
-    responses=answer(list[list[ScoredLabel]], "The labels of each text, likeliest first"),
+    responses=answer(
+        list[list[ScoredLabel]] | list[ExplainedAnswer],
+        "The labels of each input, likeliest first; with `explain`, an object for each input",
+    ),
     openapi_extra=body(ClassifyRequest),
 )
 async def classify(
     request: Annotated[ClassifyRequest, Depends(json_body(ClassifyRequest))], work: WorkOf
 ) -> Json:
-    """Label texts. A classifier fitted on one language serves all that its encoder knows."""
-    head = _head(work.resources, request.classifier)
-    scored = await _classify(
-        head, request.inputs, work, model=request.model,
-        options=EmbedOptions(language=request.language), top_k=request.top_k,
+    """Label texts. A classifier fitted on one language serves all that its encoder knows.
+
+    Below the classifier's threshold the first label is `unknown`. With `labels` in place of a
+    classifier, labels that are merely described in words are told apart, without an example.
+    """
+    if request.explain:
+        check_count(
+            request.inputs, MAX_EXPLAINED, field="inputs", remedy="Explain fewer at a time."
+        )
+    head, encoder = await _head_and_encoder(request, work)
+    options = EmbedOptions(language=request.language, normalize=True)
+    document = head.manifest.document if request.document is None else request.document_options
+    first, second = _texts(request.inputs, head)
+    found = await _classify(head, encoder, first, second, work, options=options, document=document)
+    scored = _best(head, found.probabilities, request.top_k)
+    work.metrics.observe_labels(head.name, [str(row[0]["label"]) for row in scored])
+    if not request.explain:
+        return Json(scored)
+    explanations = await explain(
+        head, encoder, found.probabilities, work, options=options, document=document,
+        first=first, second=second, vectors=(found.first, found.second),
     )  # fmt: skip
-    return Json(scored)
+    return Json(
+        [
+            {"labels": labels, "explanation": explanation}
+            for labels, explanation in zip(scored, explanations, strict=True)
+        ]
+    )
 
 
 @router.post(
@@ -61,69 +115,126 @@ async def predict(
             given=True,
             remedy="Leave the field out.",
         )
-    texts = _single_texts(request.inputs)
-    head = _head(work.resources, request.classifier)
-    options = EmbedOptions(truncate=request.truncate is not False)
-    scored = await _classify(head, texts, work, model=None, options=options, top_k=None)
-    return Json(scored[0] if isinstance(request.inputs, str) else scored)
+    head = _head(request.classifier, work)
+    encoder = _encoder(head, work, model=None, language=None)
+    options = EmbedOptions(truncate=request.truncate is not False, normalize=True)
+    rows = _rows(request.inputs, pairs=head.takes_pairs)
+    first = [row[0] for row in rows]
+    second = [row[1] for row in rows] if head.takes_pairs else None
+    document = head.manifest.document
+    found = await _classify(head, encoder, first, second, work, options=options, document=document)
+    scored = _best(head, found.probabilities, None)
+    work.metrics.observe_labels(head.name, [str(row[0]["label"]) for row in scored])
+    return Json(scored[0] if _is_one(request.inputs) else scored)
 
 
 async def _classify(
     head: Head,
-    texts: Sequence[str],
+    encoder: Encoder,
+    first: Sequence[str],
+    second: Sequence[str] | None,
     work: Work,
     *,
-    model: str | None,
     options: EmbedOptions,
-    top_k: int | None,
-) -> list[Scored]:
-    encoder = work.resources.encoder_for_space(
-        head.manifest.space,
-        preferred=head.manifest.encoder.name,
-        named=model,
-        language=options.language,
+    document: DocumentOptions | None,
+) -> Classified:
+    vectors = await embed_inputs(work, encoder, first, options, document=document)
+    others = None
+    if second is not None:
+        others = await embed_inputs(work, encoder, second, options, document=document)
+    probabilities = head.predict(vectors.vectors, None if others is None else others.vectors)
+    return Classified(vectors, others, probabilities)
+
+
+async def _head_and_encoder(request: ClassifyRequest, work: Work) -> tuple[Head, Encoder]:
+    if request.labels is None:
+        head = _head(request.classifier, work)
+        return head, _encoder(head, work, model=request.model, language=request.language)
+    encoder = work.resources.encoder(request.model, language=request.language)
+    for label in request.labels:
+        check_label(label, field="labels")
+    check_count(request.labels, work.max_inputs, field="labels")
+    return await work.run(described_head, request.labels, encoder), encoder
+
+
+def _head(name: str | None, work: Work) -> Head:
+    classifiers = work.resources.classifiers
+    return classifiers.default() if name is None else classifiers.get(name)
+
+
+def _encoder(head: Head, work: Work, *, model: str | None, language: str | None) -> Encoder:
+    if model is not None:
+        head.require_space(work.resources.encoder(model).manifest.space, model=model)
+    return work.resources.encoder_for_space(
+        head.manifest.space, preferred=head.manifest.encoder.name, named=model, language=language
     )
-    embedded = await work.embed(encoder, texts, options)
-    probabilities = await work.run(head.predict, embedded.vectors)
-    scored = _best(head.labels, probabilities, top_k)
-    work.metrics.observe_labels(head.name, [str(row[0]["label"]) for row in scored])
+
+
+def _texts(inputs: list[str] | list[list[str]], head: Head) -> tuple[list[str], list[str] | None]:
+    """Return the texts, and the second ones of pairs; whichever the head takes."""
+    singles = [item for item in inputs if isinstance(item, str)]
+    pairs = [item for item in inputs if not isinstance(item, str)]
+    if head.takes_pairs and not singles:
+        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    if not head.takes_pairs and not pairs:
+        return singles, None
+    wanted = 'pairs: [["premise", "hypothesis"], ...]' if head.takes_pairs else "texts: [...]"
+    raise InputError(
+        f"Classifier {head.name!r} takes {wanted}.",
+        field="inputs",
+        given=singles[0] if head.takes_pairs else pairs[0],
+        remedy="Send that, or name another classifier (GET /classifiers).",
+    )
+
+
+def _best(head: Head, probabilities: Vectors, top_k: int | None) -> list[Scored]:
+    order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
+    scored: list[Scored] = [
+        [{"label": head.labels[column], "score": round(row[column], 6)} for column in columns]
+        for row, columns in zip(probabilities.tolist(), order.tolist(), strict=True)
+    ]
+    threshold = head.manifest.unknown_threshold
+    if threshold is not None:
+        for row, best in zip(scored, probabilities.max(axis=1).tolist(), strict=True):
+            if best < threshold:
+                row.insert(0, {"label": UNKNOWN, "score": round(1 - best, 6)})
     return scored
 
 
-def _best(labels: Sequence[str], probabilities: Vectors, top_k: int | None) -> list[Scored]:
-    order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
-    return [
-        [{"label": labels[column], "score": round(row[column], 6)} for column in columns]
-        for row, columns in zip(probabilities.tolist(), order.tolist(), strict=True)
-    ]
+def _is_one(inputs: JsonValue) -> bool:
+    return isinstance(inputs, str) or (
+        isinstance(inputs, list) and bool(inputs) and isinstance(inputs[0], str)
+    )
 
 
-def _head(resources: Resources, name: str | None) -> Head:
-    if name is not None:
-        return resources.classifiers.get(name)
-    heads = resources.classifiers.list()
-    if not heads:
-        raise NotFoundError(
-            "No classifier is loaded.",
-            field="classifier",
-            remedy="Start the service with --head DIR.",
-        )
-    return heads[0]
+def _rows(inputs: JsonValue, *, pairs: bool) -> list[list[str]]:
+    """Return lists of one text each, or of two for `pairs`, from the shapes of `/predict`.
 
-
-def _single_texts(inputs: JsonValue) -> list[str]:
+    To text-embeddings-inference a list of two strings is a pair, not two texts.
+    """
+    rows: list[JsonValue] = []
     if isinstance(inputs, str):
-        return [inputs]
-    if isinstance(inputs, list) and inputs:
-        # In text-embeddings-inference a list of two strings is a pair, not two texts.
+        rows = [[inputs]]
+    elif isinstance(inputs, list) and inputs:
         rows = inputs if all(isinstance(row, list) for row in inputs) else [inputs]
-        texts = [row[0] for row in rows if isinstance(row, list) and len(row) == 1]
-        strings = [text for text in texts if isinstance(text, str)]
-        if len(strings) == len(rows):
-            return strings
+    size = 2 if pairs else 1
+    found = [
+        [text for text in row if isinstance(text, str)]
+        for row in rows
+        if isinstance(row, list) and len(row) == size
+    ]
+    if found and len(found) == len(rows) and all(len(row) == size for row in found):
+        return found
+    if pairs:
+        raise MalformedError(
+            "This classifier takes pairs of texts.",
+            field="inputs",
+            given=inputs,
+            remedy='Send [["Premise.", "Hypothesis."]], or name another classifier.',
+        )
     raise MalformedError(
-        "One text is due, or a list of lists of one text each; pairs of texts are not classified "
-        "here, and a plain list means a pair.",
+        "One text is due, or a list of lists of one text each; this classifier takes no pairs, and "
+        "a plain list means a pair.",
         field="inputs",
         given=inputs,
         remedy='Send [["One."], ["Two."]], or POST /classify with ["One.", "Two."].',

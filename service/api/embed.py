@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from service.api.body import json_body
+from service.api.input_vectors import embed_inputs
 from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.embed import EmbedRequest, SimilarityRequest
@@ -29,10 +30,12 @@ async def embed(
 
     The body is text-embeddings-inference's. What it took is in the headers `x-total-time`,
     `x-tokenization-time`, `x-queue-time` and `x-inference-time` (milliseconds); positions of texts
-    that were cut are in `x-truncated`.
+    that were cut are in `x-truncated`. With `"document": true` a text is split and the vectors of
+    its sentences or windows are pooled, so that nothing is cut.
     """
     encoder = work.resources.encoder(request.model, language=request.language)
-    embedded = await work.embed(
+    embedded = await embed_inputs(
+        work,
         encoder,
         request.inputs,
         EmbedOptions(
@@ -43,6 +46,7 @@ async def embed(
             normalize=request.normalize,
             prompt=request.prompt_name,
         ),
+        document=request.document_options,
     )
     return Json(embedded.vectors)
 

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from service.api.problems import problem_of
 from service.api.state import Resources
 from service.classification.classifiers import Classifiers
+from service.classification.store import ClassifierStore
 from service.demo.loader import load_demo
 from service.errors import SettingsError
 from service.inference.encoder import Encoder
@@ -51,7 +52,7 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
         encoders[encoder.name] = encoder
         manifest = encoder.manifest
         metrics.model_info.labels(encoder.name, manifest.identity, str(manifest.dimension)).set(1)
-    classifiers = Classifiers(settings.head)
+    classifiers = Classifiers(settings.head, ClassifierStore(settings.data / "classifiers"))
     with ExitStack() as undo:
         corpora = Corpora(settings.data / "corpora")
         undo.callback(corpora.close)

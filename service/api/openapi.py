@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from service.api.body import NDJSON
+from service.api.schemas.classifiers import FitRequest
 from service.api.schemas.classify import ClassifyRequest, PredictRequest
 from service.api.schemas.corpora import CreateCorpusRequest, DeleteRequest, UpsertRequest
 from service.api.schemas.embed import EmbedRequest, SimilarityRequest
@@ -24,6 +25,7 @@ REQUESTS: tuple[type[BaseModel], ...] = (
     DeleteRequest,
     EmbedRequest,
     EmbeddingsRequest,
+    FitRequest,
     PredictRequest,
     ProjectionRequest,
     SimilarRequest,

@@ -1,24 +1,38 @@
-"""The classifiers that can be asked, by name."""
+"""The classifiers that can be asked, by name: those that were shipped and those fitted here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from service.classification.head import Head, read_head
-from service.errors import NotFoundError, SettingsError
+from service.classification.store import ClassifierStore, check_classifier_name
+from service.errors import ConflictError, NotFoundError, SettingsError
+
+DEFAULT = "topic"
+"""Answers where none is named, if it is there; else the first that takes single texts."""
+
+Make = Callable[[Path, int], Head]
+"""Writes a head of the given version into the directory."""
 
 
 class Classifiers:
-    """The heads in `directories`, loaded at once: what cannot be served is known before any asks.
+    """The heads, loaded at once: what cannot be served is known before anybody asks.
+
+    Args:
+        directories: Of heads that came with the service or its settings; they are never changed.
+        store: Where fitted ones are kept.
 
     Raises:
-        BundleError: A directory that holds no head, or one that cannot be trusted.
+        BundleError: One of `directories` holds no head, or one that cannot be trusted.
         SettingsError: Two heads of one name.
     """
 
-    def __init__(self, directories: Iterable[Path]) -> None:
+    def __init__(self, directories: Iterable[Path], store: ClassifierStore | None = None) -> None:
         self._heads: dict[str, Head] = {}
+        self._store = store
+        self._lock = threading.Lock()
         for directory in directories:
             head = read_head(directory)
             if head.name in self._heads:
@@ -29,10 +43,14 @@ class Classifiers:
                     remedy="Give one of them, or rename one in its head.json.",
                 )
             self._heads[head.name] = head
+        self._given = frozenset(self._heads)
+        for head in store.read_all() if store is not None else ():
+            self._heads.setdefault(head.name, head)
 
     def list(self) -> tuple[Head, ...]:
         """Return every head, by name."""
-        return tuple(self._heads[name] for name in sorted(self._heads))
+        with self._lock:
+            return tuple(self._heads[name] for name in sorted(self._heads))
 
     def get(self, name: str) -> Head:
         """Return a head.
@@ -40,13 +58,112 @@ class Classifiers:
         Raises:
             NotFoundError: There is none of that name.
         """
-        try:
-            return self._heads[name]
-        except KeyError:
+        with self._lock:
+            head = self._heads.get(name)
             known = ", ".join(sorted(self._heads)) or "none"
+        if head is None:
             raise NotFoundError(
                 "There is no classifier of this name.",
                 field="classifier",
                 given=name,
                 remedy=f"There are: {known}.",
-            ) from None
+            )
+        return head
+
+    def default(self) -> Head:
+        """Return the head that answers where none is named.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        heads = {head.name: head for head in self.list()}
+        texts = [head for head in heads.values() if not head.takes_pairs]
+        if DEFAULT in heads:
+            return heads[DEFAULT]
+        if not heads:
+            raise NotFoundError(
+                "There is no classifier yet.",
+                field="classifier",
+                remedy="Fit one: PUT /classifiers/NAME with examples; or start with --head DIR.",
+            )
+        return texts[0] if texts else next(iter(heads.values()))
+
+    def is_given(self, name: str) -> bool:
+        """Whether it came with the service or its settings, and so is never changed here."""
+        return name in self._given
+
+    def versions(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of the versions that are there, the current one among them."""
+        if self._store is None or self.is_given(name):
+            return (self.get(name).manifest.version,)
+        return tuple(self._store.versions(name))
+
+    def check_free(self, name: str) -> None:
+        """Raise unless a classifier may be fitted under `name`.
+
+        Raises:
+            InputError: It can be no name.
+            ConflictError: It is the name of one that is never changed here.
+        """
+        check_classifier_name(name)
+        self._require_own(name)
+
+    def add_version(self, name: str, make: Make) -> Head:
+        """Have `make` write a new version, then switch to it in one step; return it.
+
+        What `make` raises leaves all as it was.
+        """
+        self.check_free(name)
+        store = self._own_store()
+        version = store.next_version(name)
+        make(store.path(name, version), version)
+        return self.activate(name, version)
+
+    def activate(self, name: str, version: int) -> Head:
+        """Switch to a version that is there; requests under way end with the one they began with.
+
+        Raises:
+            NotFoundError: There is no such version.
+        """
+        self._require_own(name)
+        with self._lock:
+            head = self._heads[name] = self._own_store().activate(name, version)
+        return head
+
+    def drop_version(self, name: str, version: int) -> None:
+        """Delete an old version.
+
+        Raises:
+            NotFoundError: There is no such version.
+            ConflictError: It is the current one.
+        """
+        self.get(name)
+        self._require_own(name)
+        with self._lock:
+            self._own_store().drop_version(name, version)
+
+    def drop(self, name: str) -> None:
+        """Delete a classifier with all its versions.
+
+        Raises:
+            NotFoundError: There is none of that name.
+            ConflictError: It is never changed here.
+        """
+        self.get(name)
+        self._require_own(name)
+        with self._lock:
+            self._own_store().drop(name)
+            del self._heads[name]
+
+    def _require_own(self, name: str) -> None:
+        if self.is_given(name):
+            raise ConflictError(
+                f"Classifier {name!r} came with the service and is not changed here.",
+                field="name",
+                given=name,
+                remedy="Fit one under another name.",
+            )
+
+    def _own_store(self) -> ClassifierStore:
+        assert self._store is not None, "classifiers without a store are not changed; a bug"
+        return self._store

@@ -17,6 +17,8 @@ from service.classification.report import Report, all_right, make_report
 STRENGTHS = tuple(10.0 ** (1 - half / 2) for half in range(8))
 """10, 3.2, 1 ... 0.003, from the strongest on, each fit beginning where the last one ended."""
 _WORSE_IN_A_ROW = 2
+_LEAST_HELD_OUT = 4
+"""With fewer examples than this nothing can be held out; descriptions of the labels carry them."""
 
 ClassWeights = Literal["none", "balanced"] | Mapping[str, float]
 
@@ -55,7 +57,7 @@ class Fitted:
 
     linear: Linear
     temperature: float
-    report: Report
+    report: Report | None
 
 
 def fit(
@@ -83,8 +85,11 @@ def fit(
         watcher: Told of each step.
         prior: What the labels' descriptions amount to.
     """
-    folds = make_folds(targets)
     path = _Path(features, targets, labels=labels, options=options, watcher=watcher, prior=prior)
+    if len(targets) < _LEAST_HELD_OUT:
+        strength = options.regularisation or 1.0
+        return Fitted(path.fit_all(strength), 1.0, None)
+    folds = make_folds(targets)
     chosen = path.run(folds)
     rows = held_out_rows(folds, len(targets))
     truth = targets[rows]
@@ -100,7 +105,7 @@ def fit(
         regularisation=chosen.strength,
         unknown_threshold=options.unknown_threshold,
     )
-    linear = path.fit_all(chosen)
+    linear = path.fit_all(chosen.strength, chosen.linears[0])
     return Fitted(linear, temperature, report)
 
 
@@ -153,9 +158,9 @@ class _Path:
         limit = float(best.errors.mean()) + slack
         return next(one for one in tried if float(one.errors.mean()) <= limit)
 
-    def fit_all(self, chosen: _Tried) -> Linear:
-        """Return the weights for the chosen strength, fitted on every example."""
-        linear = self._fit(slice(None), chosen.strength, chosen.linears[0])
+    def fit_all(self, strength: float, start: Linear | None = None) -> Linear:
+        """Return the weights for a strength, fitted on every example."""
+        linear = self._fit(slice(None), strength, start)
         self._watcher.progress(self._total, self._total, "writing")
         return linear
 

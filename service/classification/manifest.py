@@ -54,6 +54,7 @@ class HeadManifest(Part):
     )
     version: int = Field(default=1, ge=1)
     created: str | None = Field(default=None, description="When it was fitted, ISO 8601")
+    examples: int = Field(default=0, ge=0, description="How many it was fitted on")
     by_label: dict[Label, int] = Field(
         default_factory=dict, description="How many examples of each label it was fitted on"
     )

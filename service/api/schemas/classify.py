@@ -1,33 +1,135 @@
-"""Bodies and answers of /classify, /predict and /classifiers."""
+"""Bodies and answers of /classify and /predict."""
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field, JsonValue
+from typing import Annotated, Self
 
-from service.api.schemas.parts import Answer, LanguageCode, ModelName, Request, Texts
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema, model_validator
+
+from service.api.schemas.parts import Answer, LanguageCode, ModelName
+from service.api.schemas.parts import Request as Body
+from service.api.schemas.splitting import DocumentFields
+from service.errors import InputError, MalformedError
+
+MAX_EXPLAINED = 16
+"""Inputs of one request that are explained: each costs as many vectors as it has words."""
 
 
-class ClassifyRequest(Request):
+def _texts_or_pairs(value: object) -> object:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list) and value:
+        for position, item in enumerate(value):
+            pair = isinstance(item, list) and len(item) == 2
+            if not isinstance(item, str) and not (pair and all(isinstance(i, str) for i in item)):
+                raise MalformedError(
+                    "An input is a text, or a pair: a list of two texts.",
+                    field=f"inputs[{position}]",
+                    given=item,
+                )
+    return value
+
+
+TextsOrPairs = Annotated[
+    list[str] | list[list[str]],
+    BeforeValidator(_texts_or_pairs),
+    Field(min_length=1),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "minItems": 2,
+                        "maxItems": 2,
+                    },
+                },
+            ]
+        }
+    ),
+]
+"""One text, a list of texts, or a list of pairs; always a list once it is read."""
+
+
+def _described(value: object) -> object:
+    return dict.fromkeys(value, "") if isinstance(value, list) and value and all(
+        isinstance(label, str) for label in value
+    ) else value  # fmt: skip
+
+
+Labels = Annotated[
+    dict[str, str],
+    BeforeValidator(_described),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "object", "additionalProperties": {"type": "string"}},
+                {"type": "array", "items": {"type": "string"}, "minItems": 2},
+            ]
+        }
+    ),
+]
+"""Label -> words that describe it; a list of labels describes them by their names alone."""
+
+
+class ClassifyRequest(DocumentFields):
     """Texts to classify."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"classifier": "topics", "inputs": ["Il sole è una stella."], "top_k": 3}]
+            "examples": [
+                {"classifier": "topic", "inputs": ["Il sole è una stella."], "top_k": 3},
+                {"classifier": "entailment", "inputs": [["Es regnet.", "Il pleut."]]},
+                {
+                    "labels": {"sport": "football, athletes, matches", "law": "courts, judges"},
+                    "inputs": "Die Mannschaft gewann das Endspiel.",
+                },
+            ]
         }
     )
 
     classifier: str | None = Field(
-        None, description="Which one (GET /classifiers); the first of them if left out"
+        None, description="Which one (GET /classifiers); topic, or the first, if left out"
     )
-    inputs: Texts = Field(description="A text, or a list of texts")
+    labels: Labels | None = Field(
+        None,
+        description="Labels described in words, in place of a classifier: no example is needed and "
+        "nothing is stored",
+    )
+    inputs: TextsOrPairs = Field(
+        description="A text, or a list of texts; or a list of pairs, for classifiers of pairs"
+    )
     top_k: int | None = Field(
         None, ge=1, description="How many labels to give for each text; all if left out"
+    )
+    explain: bool = Field(
+        False,
+        description="Whether to say which words (of a document: sentences) moved the score most, "
+        f"and which labelled examples are nearest; for at most {MAX_EXPLAINED} inputs",
     )
     model: ModelName = None
     language: LanguageCode = None
 
+    @model_validator(mode="after")
+    def _one_source_of_labels(self) -> Self:
+        if self.labels is not None and self.classifier is not None:
+            raise InputError(
+                "Labels are those of a classifier, or described here: not both.",
+                field="labels",
+                given=self.classifier,
+                remedy="Leave one of classifier and labels out.",
+            )
+        if self.labels is not None and len(self.labels) < 2:
+            raise InputError("Two labels are the least.", field="labels", given=self.labels)
+        return self
 
-class PredictRequest(Request):
+
+class PredictRequest(Body):
     """The same as text-embeddings-inference has it: one text, or a list of one-text lists."""
 
     model_config = ConfigDict(
@@ -40,11 +142,12 @@ class PredictRequest(Request):
     )
 
     inputs: JsonValue = Field(
-        description='A text, or a list of lists of one text each: [["One."], ["Two."]]'
+        description='A text, or a list of lists of one text each: [["One."], ["Two."]]; with a '
+        "classifier of pairs, lists of two"
     )
     truncate: bool | None = Field(None, description="Whether texts that are too long are cut")
     raw_scores: bool = Field(False, description="Not available: scores are probabilities")
-    classifier: str | None = Field(None, description="Which one; the first if left out")
+    classifier: str | None = Field(None, description="Which one; topic, or the first, if left out")
 
 
 class ScoredLabel(Answer):
@@ -54,21 +157,38 @@ class ScoredLabel(Answer):
     score: float = Field(description="Probability, 0 to 1")
 
 
-class ClassifierAnswer(Answer):
-    """A classifier, described."""
+class PartAnswer(Answer):
+    """A part of the input, and what it did."""
 
-    name: str
-    description: str
+    text: str
+    start: int = Field(description="Its first character in the input")
+    end: int
+    effect: float = Field(description="The label's probability, less what it is without the part")
+    of_pair: int | None = Field(None, description="Of a pair, which text it is in: 0 or 1")
+
+
+class NearestExample(Answer):
+    """A labelled example that is near to the input."""
+
+    text: str
+    text_pair: str | None = None
     labels: list[str]
-    space: str = Field(description="Any model of this vector space may feed it")
-    encoder: dict[str, str] = Field(description="The model it was fitted on: name, identity")
-    dimension: int
-    quality: list[dict[str, JsonValue]]
-    limits: list[str]
-    licence: str
+    language: str | None
+    score: float = Field(description="Cosine with the input")
 
 
-class ClassifiersAnswer(Answer):
-    """All classifiers."""
+class Explanation(Answer):
+    """Why a label was given."""
 
-    classifiers: list[ClassifierAnswer]
+    label: str = Field(description="The likeliest label, which is explained")
+    parts: list[PartAnswer] = Field(description="The strongest first")
+    examples: list[NearestExample] = Field(
+        description="The nearest first; none where the classifier keeps no examples"
+    )
+
+
+class ExplainedAnswer(Answer):
+    """The labels of an input, explained."""
+
+    labels: list[ScoredLabel]
+    explanation: Explanation

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, AliasChoices, ConfigDict, Field, WithJsonSchema
 
 from service.api.schemas.parts import LanguageCode, ModelName, Request, Texts
+from service.api.schemas.splitting import DocumentFields
 from service.errors import InputError
 from service.text.tokenizer import Side
 
@@ -50,7 +51,7 @@ class Cutting(Request):
         return _SIDES[self.truncation_direction]
 
 
-class EmbedRequest(Cutting):
+class EmbedRequest(Cutting, DocumentFields):
     """Texts to turn into vectors."""
 
     model_config = ConfigDict(

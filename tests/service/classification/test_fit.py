@@ -10,6 +10,7 @@ from service.classification.calibration import probabilities
 from service.classification.fit import FitOptions, Fitted, fit
 from service.classification.folds import CROSS_VALIDATED, make_folds
 from service.classification.logistic import Linear
+from service.classification.report import Report
 from service.jobs.job import JobCancelledError
 
 LABELS = ("a", "b", "c")
@@ -56,6 +57,11 @@ def fitted(
     )  # fmt: skip
 
 
+def report_of(found: Fitted) -> Report:
+    assert found.report is not None
+    return found.report
+
+
 def accuracy(found: Fitted, count: int = 600, *, noise: float = 1.0) -> float:
     vectors, targets = clouds(count, seed=77, noise=noise)
     return float((found.linear.logits(vectors).argmax(axis=1) == targets).mean())
@@ -63,19 +69,20 @@ def accuracy(found: Fitted, count: int = 600, *, noise: float = 1.0) -> float:
 
 def test_held_out_figures_are_those_of_new_examples() -> None:
     found = fitted(*clouds(300, noise=3.0))
-    assert found.report.accuracy == pytest.approx(accuracy(found, noise=3.0), abs=0.07)
-    assert found.report.folds == 5
-    assert found.report.examples == 300
-    assert found.report.confusion is not None
-    assert np.sum(found.report.confusion.rows) == 300
-    languages = found.report.by_language
+    assert report_of(found).accuracy == pytest.approx(accuracy(found, noise=3.0), abs=0.07)
+    assert report_of(found).folds == 5
+    assert report_of(found).examples == 300
+    confusion = report_of(found).confusion
+    assert confusion is not None
+    assert np.sum(confusion.rows) == 300
+    languages = report_of(found).by_language
     assert {code: report.examples for code, report in languages.items()} == {"de": 150, "en": 150}
-    assert found.report.ece < 0.1
+    assert report_of(found).ece < 0.1
 
 
 def test_two_examples_a_label_are_enough() -> None:
     found = fitted(*clouds(6, noise=0.3))
-    assert found.report.folds == 2
+    assert report_of(found).folds == 2
     assert accuracy(found, noise=0.3) > 0.9
     assert np.isfinite(found.temperature)
 
@@ -83,9 +90,9 @@ def test_two_examples_a_label_are_enough() -> None:
 def test_a_great_many_examples_have_one_held_out_share() -> None:
     vectors, targets = clouds(CROSS_VALIDATED + 1, noise=1.0)
     found = fitted(vectors, targets, FitOptions(regularisation=1.0))
-    assert found.report.folds == 1
-    assert found.report.examples == (CROSS_VALIDATED + 1) // 5
-    assert found.report.regularisation == 1.0
+    assert report_of(found).folds == 1
+    assert report_of(found).examples == (CROSS_VALIDATED + 1) // 5
+    assert report_of(found).regularisation == 1.0
 
 
 def test_every_fold_has_every_label_and_every_row_is_held_out_once() -> None:
@@ -119,17 +126,16 @@ def test_several_labels_a_text() -> None:
         found.linear.logits(vectors), temperature=found.temperature, multi_label=True
     )
     assert ((chances > 0.5) == truth).mean() > 0.95
-    assert found.report.confusion is None
-    assert found.report.macro_f1 > 0.9
+    assert report_of(found).confusion is None
+    assert report_of(found).macro_f1 > 0.9
 
 
 def test_the_share_of_unknown_is_reported() -> None:
     vectors, targets = clouds(300, noise=3.0)
-    sure = fitted(vectors, targets, FitOptions(unknown_threshold=0.01)).report.unknown_share
-    unsure = fitted(vectors, targets, FitOptions(unknown_threshold=0.95)).report.unknown_share
-    assert sure == 0
-    assert unsure is not None
-    assert unsure > 0.2
+    sure = fitted(vectors, targets, FitOptions(unknown_threshold=0.01))
+    unsure = fitted(vectors, targets, FitOptions(unknown_threshold=0.95))
+    assert report_of(sure).unknown_share == 0
+    assert (report_of(unsure).unknown_share or 0) > 0.2
 
 
 def test_few_examples_improve_on_a_description_and_need_it() -> None:
@@ -137,7 +143,7 @@ def test_few_examples_improve_on_a_description_and_need_it() -> None:
     askew = centres + np.random.default_rng(2).standard_normal((3, 16)).astype(np.float32)
     prior = Linear(0.5 * askew, np.zeros(3, dtype=np.float32))
     few = clouds(9, noise=2.0)
-    described = Fitted(prior, 1.0, fitted(*few).report)
+    described = Fitted(prior, 1.0, report_of(fitted(*few)))
     both = fitted(*few, prior=prior)
     assert accuracy(both, noise=2.0) > accuracy(described, noise=2.0) - 0.02
     assert accuracy(both, noise=2.0) > accuracy(fitted(*few), noise=2.0)

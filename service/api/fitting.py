@@ -1,0 +1,220 @@
+"""PUT /classifiers/{name}: examples in, a job out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Query, Request
+from pydantic import ValidationError
+
+from service.api.body import NDJSON, json_body, lines, media_type, parse_json
+from service.api.classifiers import describe_classifier_head
+from service.api.jobs import job_answer
+from service.api.limits import check_count
+from service.api.openapi import answer, body
+from service.api.schemas.classifiers import CorpusExamples, FitRequest
+from service.api.schemas.jobs import JobAnswer
+from service.api.validation import explain
+from service.api.work import Work, WorkOf
+from service.classification.example import check_label, example_from_json
+from service.classification.examples import MAX_LABELS, ExampleCollector
+from service.classification.fit import FitOptions
+from service.classification.head import Head
+from service.classification.making import HeadPlan, make_head
+from service.errors import InputError, MalformedError
+from service.jobs.job import Job, Result
+from service.search.backend import CorpusBackend
+from service.search.document import Document
+
+router = APIRouter(prefix="/classifiers", tags=["classify"])
+
+_read_request = json_body(FitRequest)
+_PAGE_DOCUMENTS = 1000
+_OWN_PARAMETERS = frozenset({"wait"})
+
+
+@router.put(
+    "/{name}",
+    responses=answer(JobAnswer, "With `wait`: the job, over; its result is the classifier")
+    | answer(JobAnswer, "The job that fits it", status=202),
+    openapi_extra=body(FitRequest, lines=True),
+)
+async def fit_classifier(
+    name: str,
+    request: Request,
+    work: WorkOf,
+    wait: Annotated[bool, Query(description="Answer when the fit is over")] = False,
+) -> object:
+    """Fit a classifier on labelled examples, on labels described in words, or on both.
+
+    JSON holds up to `max_inputs` examples; NDJSON (`application/x-ndjson`, one example a line) may
+    be of any size, up to a million examples, and has the other fields as query parameters. Under a
+    name that is there, a new version is made and then switched to in one step.
+    """
+    classifiers = work.resources.classifiers
+    classifiers.check_free(name)
+    streamed = media_type(request) in NDJSON
+    wanted = _from_query(request) if streamed else await _read_request(request)
+    _check_sources(wanted, streamed=streamed)
+    encoder = work.resources.encoder(wanted.model)
+    corpus = None
+    if wanted.corpus is not None:
+        corpus = await work.run(work.resources.corpora.get, wanted.corpus.name)
+    collector = ExampleCollector(
+        multi_label=wanted.multi_label, contradictions=wanted.contradictions
+    )
+    plan = _plan(name, wanted)
+    try:
+        if streamed:
+            await _collect_lines(request, wanted, collector, limit_bytes=work.max_line_bytes)
+        else:
+            await work.run(_collect, wanted, collector, work)
+        if corpus is None:
+            # Here and not in the job, so that whoever sent them learns of it at once.
+            await work.run(collector.finish, tuple(plan.labels))
+
+        def task(job: Job) -> Result:
+            with collector:
+                if corpus is not None and wanted.corpus is not None:
+                    _collect_corpus(corpus, wanted.corpus, collector, job)
+                examples = collector.finish(tuple(plan.labels))
+
+                def make(directory: Path, version: int) -> Head:
+                    return make_head(
+                        replace(plan, version=version), examples, encoder, directory, watcher=job
+                    )
+
+                head = classifiers.add_version(name, make)
+            return describe_classifier_head(head, classifiers)
+
+        job = work.resources.jobs.submit("fit", name, task)
+    except BaseException:
+        collector.close()
+        raise
+    return await job_answer(job, work, wait=wait)
+
+
+def _from_query(request: Request) -> FitRequest:
+    """Return the fields that come as query parameters beside a body of lines."""
+    values = {
+        name: _json_or_text(value)
+        for name, value in request.query_params.items()
+        if name not in _OWN_PARAMETERS
+    }
+    if "examples" in values or "corpus" in values:
+        raise InputError("The examples are the body's lines.", field="examples")
+    try:
+        return FitRequest.model_validate(values)
+    except ValidationError as error:
+        raise explain(error.errors(include_url=False), FitRequest) from None
+
+
+def _json_or_text(value: str) -> object:
+    try:
+        parsed: object = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
+    return parsed
+
+
+def _check_sources(wanted: FitRequest, *, streamed: bool) -> None:
+    given = [name for name in ("examples", "corpus") if getattr(wanted, name) is not None]
+    if len(given) > 1:
+        raise InputError(
+            "Examples are sent, or are documents of a corpus: not both.", field="corpus"
+        )
+    if not (given or streamed or wanted.labels):
+        raise MalformedError(
+            "There is nothing to fit on.",
+            field="examples",
+            remedy="Send examples, name a corpus, or describe labels in words (GET /docs).",
+        )
+    labels = wanted.labels or {}
+    check_count(labels, MAX_LABELS, field="labels", remedy=f"At most {MAX_LABELS} labels.")
+    for label in labels:
+        check_label(label, field="labels")
+
+
+def _plan(name: str, wanted: FitRequest) -> HeadPlan:
+    return HeadPlan(
+        name=name,
+        description=wanted.description,
+        labels=wanted.labels or {},
+        options=FitOptions(
+            regularisation=wanted.regularisation,
+            class_weights=wanted.class_weights,
+            unknown_threshold=wanted.unknown_threshold,
+        ),
+        document=wanted.document_options,
+    )
+
+
+def _collect(wanted: FitRequest, collector: ExampleCollector, work: Work) -> None:
+    examples = wanted.examples or []
+    check_count(
+        examples,
+        work.max_inputs,
+        field="examples",
+        remedy="Send them as application/x-ndjson, one a line: any number at a time.",
+    )
+    for position, record in enumerate(examples):
+        _add(record, wanted, collector, place=f"examples[{position}]")
+
+
+async def _collect_lines(
+    request: Request, wanted: FitRequest, collector: ExampleCollector, *, limit_bytes: int
+) -> None:
+    async for number, line in lines(request, limit_bytes=limit_bytes):
+        place = f"line {number}"
+        try:
+            record = parse_json(line)
+        except MalformedError as error:
+            error.field = place
+            raise
+        _add(record, wanted, collector, place=place)
+
+
+def _add(record: object, wanted: FitRequest, collector: ExampleCollector, *, place: str) -> None:
+    try:
+        collector.add(example_from_json(record, multi_label=wanted.multi_label))
+    except InputError as error:
+        error.field = f"{place}.{error.field}" if error.field else place
+        raise
+
+
+def _collect_corpus(
+    corpus: CorpusBackend, source: CorpusExamples, collector: ExampleCollector, job: Job
+) -> None:
+    for number, document in enumerate(_documents(corpus)):
+        if number % _PAGE_DOCUMENTS == 0:
+            job.progress(0, None, f"reading documents: {number:,}")
+        label = document.metadata.get(source.label_field)
+        if label is None or label == []:
+            continue
+        key = "labels" if isinstance(label, list) else "label"
+        value = [str(one) for one in label] if isinstance(label, list) else str(label)
+        record: dict[str, object] = {"text": document.text, key: value}
+        if document.language is not None:
+            record["language"] = document.language
+        collector.add(example_from_json(record, multi_label=key == "labels"))
+    if not len(collector):
+        raise InputError(
+            f"No document of corpus {corpus.name} has this field.",
+            field="corpus.label_field",
+            given=source.label_field,
+            remedy=f"GET /corpora/{corpus.name}/documents shows what metadata they have.",
+        )
+
+
+def _documents(corpus: CorpusBackend) -> Iterator[Document]:
+    cursor: str | None = None
+    while True:
+        page = corpus.page(cursor, limit=_PAGE_DOCUMENTS)
+        yield from page.documents
+        cursor = page.next_cursor
+        if cursor is None:
+            return

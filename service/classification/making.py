@@ -1,0 +1,247 @@
+"""From labelled examples, or mere descriptions of labels, to a head on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from service.bundle.manifest import DataSource
+from service.classification.described import Background, describe_labels, measure_background
+from service.classification.examples import ExampleSet, Text
+from service.classification.fit import FitOptions, Fitted, Watcher, fit
+from service.classification.head import FittedOn, Head, HeadManifest, pair_features, write_head
+from service.classification.logistic import Features, Linear, Matrix
+from service.classification.remembered import MOST_REMEMBERED, Remembered, RememberedExamples
+from service.errors import InputError
+from service.inference.documents import DocumentOptions, encode_documents
+from service.inference.encoder import Encoder
+from service.inference.vectors import normalise
+from service.text.language import detector
+
+_BATCH_TEXTS = 1024
+HALF_PRECISION_FROM = 100_000
+"""Vectors of more examples than this are held as float16: half the memory, and no accuracy lost."""
+_LANGUAGES_DETECTED = 2000
+"""Of so many examples at most, where nobody says them: detection is slower than encoding."""
+_OWN = "text of your own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadPlan:
+    """What a head shall be.
+
+    Attributes:
+        name: Its name.
+        version: Its version.
+        description: For people.
+        labels: Label -> words that describe it; empty where only examples speak.
+        options: Of the fit.
+        document: How texts are split and pooled; None takes each as one.
+        source: Where the examples come from, for the card.
+        limits: What it cannot do, for the card.
+        licence: Of the head.
+    """
+
+    name: str
+    version: int = 1
+    description: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    options: FitOptions = field(default_factory=FitOptions)
+    document: DocumentOptions | None = None
+    source: DataSource | None = None
+    limits: tuple[str, ...] = ()
+    licence: str = _OWN
+
+
+def make_head(
+    plan: HeadPlan,
+    examples: ExampleSet | None,
+    encoder: Encoder,
+    directory: Path,
+    *,
+    watcher: Watcher,
+) -> Head:
+    """Encode the examples, fit a head, and write it into `directory` once it is whole.
+
+    Args:
+        plan: What it shall be.
+        examples: None where descriptions of the labels are all there is.
+        encoder: In whose space it lives.
+        directory: Of the head.
+        watcher: Told of each step; what it raises ends the work, and nothing is written.
+
+    Raises:
+        InputError: Pairs of texts with described labels, which mean nothing for pairs.
+    """
+    descriptions = _all_described(plan.labels, examples)
+    prior = described_labels(descriptions, encoder) if descriptions else None
+    if examples is None or not len(examples):
+        if prior is None:
+            raise InputError("There is neither an example nor a described label.", field="examples")
+        fitted, remembered = Fitted(prior, 1.0, None), None
+        labels: tuple[str, ...] = tuple(descriptions)
+    else:
+        if examples.pairs and prior is not None:
+            raise InputError(
+                "Pairs of texts cannot be told apart by a description of the labels.",
+                field="labels",
+                remedy="Leave labels out.",
+            )
+        labels = examples.labels
+        features, remembered = _encode(examples, plan.document, encoder, _Half(watcher, 0))
+        fitted = fit(
+            features,
+            examples.targets,
+            labels=labels,
+            languages=_languages(examples, encoder),
+            options=plan.options,
+            watcher=_Half(watcher, 1, len(examples)),
+            prior=prior,
+        )
+    manifest = HeadManifest(
+        name=plan.name,
+        version=plan.version,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        description=plan.description,
+        labels=labels,
+        space=encoder.manifest.space,
+        encoder=FittedOn(name=encoder.name, identity=encoder.manifest.identity),
+        dimension=encoder.dimension,
+        features="pair" if examples is not None and examples.pairs else "vector",
+        multi_label=examples is not None and examples.targets.ndim == 2,
+        unknown_threshold=plan.options.unknown_threshold,
+        temperature=fitted.temperature,
+        document=plan.document,
+        examples=len(examples) if examples is not None else 0,
+        by_label=examples.by_label if examples is not None else {},
+        described=tuple(plan.labels),
+        report=fitted.report,
+        data=(plan.source,) if plan.source is not None else (),
+        limits=plan.limits,
+        licence=plan.licence,
+    )
+    watcher.check()
+    return write_head(
+        directory,
+        manifest,
+        weights=fitted.linear.weights,
+        bias=fitted.linear.bias,
+        examples=remembered.to_bytes() if remembered is not None else None,
+    )
+
+
+def described_labels(descriptions: Mapping[str, str], encoder: Encoder) -> Linear:
+    """Return the weights that descriptions of labels amount to with `encoder`."""
+    return describe_labels(
+        descriptions, partial(encoder.encode, normalize=True), _background(encoder)
+    )
+
+
+def described_head(descriptions: Mapping[str, str], encoder: Encoder) -> Head:
+    """Return a head of labels that are only described; it is not written anywhere."""
+    linear = described_labels(descriptions, encoder)
+    manifest = HeadManifest(
+        name="described",
+        labels=tuple(descriptions),
+        space=encoder.manifest.space,
+        encoder=FittedOn(name=encoder.name, identity=encoder.manifest.identity),
+        dimension=encoder.dimension,
+        described=tuple(descriptions),
+        licence=_OWN,
+    )
+    return Head(manifest, linear.weights, linear.bias)
+
+
+@lru_cache(maxsize=8)
+def _background(encoder: Encoder) -> Background:
+    return measure_background(partial(encoder.encode, normalize=True))
+
+
+def _all_described(given: Mapping[str, str], examples: ExampleSet | None) -> dict[str, str]:
+    """Return a description of every label, in order; of those without one, the name is it."""
+    if not given:
+        return {}
+    names = examples.labels if examples is not None else sorted(given)
+    return {label: given.get(label, "") for label in names}
+
+
+class _Half:
+    """Makes one progress of two stages: texts encoded, then steps fitted that count as many."""
+
+    def __init__(self, watcher: Watcher, stage: int, texts: int = 0) -> None:
+        self._watcher = watcher
+        self._stage = stage
+        self._texts = texts
+        self.check = watcher.check
+
+    def progress(self, done: int, total: int | None = None, note: str | None = None) -> None:
+        texts = total or 1
+        if self._stage:
+            done, texts = self._texts + self._texts * done // texts, self._texts
+        self._watcher.progress(done, 2 * texts, note)
+
+
+def _encode(
+    examples: ExampleSet, document: DocumentOptions | None, encoder: Encoder, watcher: Watcher
+) -> tuple[Features, RememberedExamples]:
+    """Return the features of all examples, and some examples to remember."""
+    count = len(examples)
+    width = encoder.dimension * (4 if examples.pairs else 1)
+    precision = np.float16 if count > HALF_PRECISION_FROM else np.float32
+    features = np.empty((count, width), dtype=precision)
+    random = np.random.default_rng(0)
+    chosen = set(random.permutation(count)[:MOST_REMEMBERED].tolist())
+    remembered: list[Remembered] = []
+    vectors: list[Matrix] = []
+    done = 0
+    for batch in examples.batches(_BATCH_TEXTS):
+        watcher.progress(done, count, "encoding")
+        first = _vectors([text for text, _ in batch], document, encoder)
+        pairs = [pair for _, pair in batch if pair is not None]
+        second = _vectors(pairs, document, encoder) if pairs else None
+        features[done : done + len(batch)] = (
+            first if second is None else pair_features(first, second)
+        )
+        shown = first if second is None else normalise(np.concatenate([first, second], axis=1))
+        for position, text in enumerate(batch):
+            row = done + position
+            if row in chosen:
+                remembered.append(_remember(text, row, examples))
+                vectors.append(shown[position])
+        done += len(batch)
+    return features, RememberedExamples(remembered, np.stack(vectors).astype(np.float16))
+
+
+def _vectors(texts: Sequence[str], document: DocumentOptions | None, encoder: Encoder) -> Matrix:
+    if document is not None:
+        return encode_documents(encoder, texts, document)
+    return encoder.encode(texts, normalize=True)
+
+
+def _remember(text: Text, row: int, examples: ExampleSet) -> Remembered:
+    target = examples.targets[row]
+    columns = [int(target)] if np.ndim(target) == 0 else np.flatnonzero(target).tolist()
+    labels = tuple(examples.labels[column] for column in columns)
+    return Remembered(text[0], labels, examples.languages[row], 0.0, text[1])
+
+
+def _languages(examples: ExampleSet, encoder: Encoder) -> list[str | None]:
+    """Return the language of each example: given, detected for some, or None."""
+    languages = list(examples.languages)
+    missing = [row for row, language in enumerate(languages) if language is None]
+    wanted = set(missing[:: max(1, -(-len(missing) // _LANGUAGES_DETECTED))])
+    if not wanted:
+        return languages
+    detect = detector(encoder.manifest.languages).detect
+    row = 0
+    for batch in examples.batches(_BATCH_TEXTS):
+        for text, _ in batch:
+            if row in wanted and (found := detect(text)) is not None:
+                languages[row] = found.language
+            row += 1
+    return languages

@@ -1,0 +1,169 @@
+"""Fitted classifiers on disk: a directory each, in it a directory a version, and which is current.
+
+    DIR/topics/current          the number of the current version
+    DIR/topics/v1/head.json     a head bundle
+    DIR/topics/v2/...
+
+Versions are moved into place whole and `current` is replaced in one step, so that a service that is
+killed at any moment finds the old version or the new one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from service.classification.head import Head, read_head
+from service.errors import BundleError, ConflictError, InputError, NotFoundError, StorageError
+
+_log = logging.getLogger(__name__)
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_VERSION = re.compile(r"v([1-9][0-9]{0,8})")
+_CURRENT = "current"
+
+
+class ClassifierStore:
+    """The classifiers of `directory`, which is made when the first is written.
+
+    What a killed process left half done (names that begin with a dot) is cleared away.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        for left in [*directory.glob(".*"), *directory.glob("*/.*")]:
+            with suppress(OSError):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    def names(self) -> list[str]:
+        """Return the names, sorted."""
+        found = self._directory.glob(f"*/{_CURRENT}")
+        return sorted(path.parent.name for path in found if _NAME.fullmatch(path.parent.name))
+
+    def read_all(self) -> Iterator[Head]:
+        """Give the current version of each; one that cannot be read is logged and left out."""
+        for name in self.names():
+            try:
+                yield self.read(name, self.current(name))
+            except (BundleError, StorageError) as error:
+                _log.error("Classifier %s is left out: %s", name, error)
+
+    def read(self, name: str, version: int) -> Head:
+        """Read one version.
+
+        Raises:
+            NotFoundError: There is none of that number.
+            BundleError: It cannot be trusted.
+        """
+        if version not in self.versions(name):
+            listed = ", ".join(map(str, self.versions(name))) or "none"
+            raise NotFoundError(
+                f"Classifier {name!r} has no such version.",
+                field="version",
+                given=version,
+                remedy=f"There are: {listed}.",
+            )
+        head = read_head(self.path(name, version))
+        if (head.name, head.manifest.version) != (name, version):
+            raise BundleError(
+                f"{head.directory} holds version {head.manifest.version} of {head.name}."
+            )
+        return head
+
+    def versions(self, name: str) -> list[int]:
+        """Return the numbers of a classifier's versions, sorted; none where it is not there."""
+        found = (_VERSION.fullmatch(path.name) for path in (self._directory / name).glob("v*"))
+        return sorted(int(match[1]) for match in found if match)
+
+    def current(self, name: str) -> int:
+        """Return the number of the current version.
+
+        Raises:
+            StorageError: Its file cannot be read.
+        """
+        path = self._directory / name / _CURRENT
+        try:
+            return int(path.read_text("ascii"))
+        except (OSError, ValueError) as error:
+            raise StorageError(f"{path} cannot be read: {error}.") from error
+
+    def path(self, name: str, version: int) -> Path:
+        """Return the directory of a version, which may not be there yet."""
+        return self._directory / check_classifier_name(name) / f"v{version}"
+
+    def next_version(self, name: str) -> int:
+        """Return a number that no version has."""
+        return max(self.versions(name), default=0) + 1
+
+    def activate(self, name: str, version: int) -> Head:
+        """Make a version the current one, in one step; return it.
+
+        Raises:
+            NotFoundError: There is no such version.
+            BundleError: It cannot be trusted; what was current stays so.
+        """
+        head = self.read(name, version)
+        path = self._directory / name / _CURRENT
+        staging = path.with_name(f".{_CURRENT}-{version}")
+        with _storing():
+            with staging.open("w", encoding="ascii") as file:
+                file.write(str(version))
+                file.flush()
+                os.fsync(file.fileno())
+            staging.replace(path)
+        return head
+
+    def drop_version(self, name: str, version: int) -> None:
+        """Delete one version.
+
+        Raises:
+            NotFoundError: There is no such version.
+            ConflictError: It is the current one.
+        """
+        if version not in self.versions(name):
+            self.read(name, version)
+        if version == self.current(name):
+            raise ConflictError(
+                f"Version {version} of classifier {name!r} is the current one.",
+                field="version",
+                given=version,
+                remedy=f"Activate another first, or drop all: DELETE /classifiers/{name}.",
+            )
+        _remove(self.path(name, version))
+
+    def drop(self, name: str) -> None:
+        """Delete a classifier with all its versions."""
+        _remove(self._directory / check_classifier_name(name))
+
+
+def check_classifier_name(name: str) -> str:
+    """Return `name`, or raise InputError where no classifier may be called so."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            "A classifier's name has 1 to 64 lower-case letters, digits, dots, hyphens and "
+            "underscores, and begins with a letter or digit.",
+            field="name",
+            given=name,
+        )
+    return name
+
+
+def _remove(directory: Path) -> None:
+    gone = directory.with_name(f".{directory.name}-dropped")
+    with _storing():
+        shutil.rmtree(gone, ignore_errors=True)
+        directory.rename(gone)  # in one step; what is left of it is cleared at the next start
+        shutil.rmtree(gone, ignore_errors=True)
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"The disk refused: {error.strerror}.") from error
