@@ -9,13 +9,19 @@ from __future__ import annotations
 import click
 
 from service.commands.embed import embed
+from service.commands.index import index
+from service.commands.mine import mine
 from service.commands.models import models
+from service.commands.search import search
 from service.commands.serve import serve
 from service.errors import InterlinguaError
 
 COMMANDS: tuple[click.Command, ...] = (
     embed,
+    index,
+    mine,
     models,
+    search,
     serve,
 )
 """The serving half; each comes from a file of its own."""

@@ -106,6 +106,10 @@ class CorpusBackend(Protocol):
         """Return the documents in the order of `ids`; NotFoundError names the first missing one."""
         ...
 
+    def find(self, ids: Sequence[str]) -> Mapping[str, Document]:
+        """Return id -> document for those `ids` that are there."""
+        ...
+
     def page(
         self,
         cursor: str | None = None,

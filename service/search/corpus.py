@@ -140,6 +140,13 @@ class Corpus:
             found = snapshot.documents(keys)
         return [found[key] for key in keys]
 
+    def find(self, ids: Sequence[str]) -> dict[str, Document]:
+        """Return id -> document for those `ids` that are there."""
+        with self._store.snapshot() as snapshot:
+            snapshot.begin()
+            found = snapshot.documents(list(snapshot.keys_of(ids).values()))
+        return {document.id: document for document in found.values()}
+
     def page(
         self,
         cursor: str | None = None,

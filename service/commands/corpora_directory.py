@@ -1,0 +1,54 @@
+"""The data directory and the encoder of commands that work without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from service.commands.model_choice import default_model
+from service.settings import Settings
+
+if TYPE_CHECKING:  # importing them takes what the extras bring
+    from service.inference.encoder import Encoder
+    from service.search.backend import CorporaBackend, CorpusBackend
+
+
+def data_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give `command` --data and --model."""
+    model = click.option("--model", type=click.Path(path_type=Path), help="Bundle directory.")
+    data = click.option(
+        "--data",
+        type=click.Path(path_type=Path),
+        help="Directory of corpora, as of `interlingua serve`. [env: INTERLINGUA_DATA]",
+    )
+    return data(model(command))
+
+
+@contextmanager
+def opened_corpora(data: Path | None) -> Iterator[CorporaBackend]:
+    """Open the corpora below `data`, or the settings' directory; close them in the end.
+
+    A server may work on the same directory meanwhile: each sees what the other commits.
+    """
+    from service.search.corpora import Corpora
+
+    directory = (data or Settings().data).expanduser().resolve()
+    with closing(Corpora(directory / "corpora")) as corpora:
+        yield corpora
+
+
+def fitting_encoder(corpus: CorpusBackend, model: Path | None) -> Encoder:
+    """Return the encoder in `model`, or the default one, for texts to search in `corpus`.
+
+    Raises:
+        ConflictError: It makes vectors of another space.
+    """
+    from service.inference.encoder import Encoder
+
+    encoder = Encoder(model or default_model())
+    corpus.require_space(encoder.manifest.space, model=encoder.name)
+    return encoder

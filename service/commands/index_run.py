@@ -1,0 +1,147 @@
+"""What `interlingua index` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from service.commands.corpora_directory import fitting_encoder, opened_corpora
+from service.commands.model_choice import default_model
+from service.commands.progress_line import ProgressLine
+from service.commands.sources import FieldNames, Format, Source, to_incoming
+from service.errors import InputError, NotFoundError
+from service.hardware import available_cores
+from service.inference.encoder import Encoder
+from service.inference.engine import Engine
+from service.inference.patient import embed_patiently
+from service.search.backend import CorporaBackend, CorpusBackend
+from service.search.incoming import Incoming
+from service.search.indexing import IndexCounts, index_documents
+from service.search.passages import PassagePolicy
+
+__all__ = ["FieldNames", "NewCorpus", "Reader", "run_index"]
+
+LISTED_ERRORS = 10
+BATCH_TOKENS = 4096
+QUEUE_TOKENS = 1 << 30
+"""As good as no bound: there is one caller, who waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewCorpus:
+    """What a corpus is made like where it is not there.
+
+    Attributes:
+        dimensions: Kept of each vector; all where None.
+        passage_words: Of the longest passage; documents stay whole where None.
+    """
+
+    dimensions: int | None = None
+    passage_words: int | None = None
+
+
+def run_index(
+    paths: Sequence[str],
+    name: str,
+    reader: Reader,
+    new: NewCorpus,
+    *,
+    format: Format | None,
+    overwrite: bool,
+    quiet: bool,
+    data: Path | None,
+    model: Path | None,
+) -> None:
+    """Put the documents of `paths` into the corpus `name`, and say what came of each."""
+    sources = [Source(path, format) for path in paths]
+    with opened_corpora(data) as corpora:
+        corpus, encoder = _open(corpora, name, model, new)
+        engine = Engine(
+            workers=available_cores(), batch_tokens=BATCH_TOKENS, queue_tokens=QUEUE_TOKENS
+        )
+        with closing(engine):
+            for source in sources:
+                progress = ProgressLine("documents", quiet=quiet)
+                counts = IndexCounts()
+                for counts in index_documents(
+                    corpus,
+                    reader.items(source, corpus.dimension),
+                    lambda texts: embed_patiently(engine, encoder, texts).vectors,
+                    overwrite=overwrite,
+                ):
+                    progress.update(counts.total, source.fraction)
+                progress.finish(counts.total)
+                click.echo(
+                    f"{source.path}: {counts.inserted} new, {counts.updated} replaced, "
+                    f"{counts.unchanged} unchanged"
+                )
+        click.echo(f"Corpus {corpus.name} has {corpus.info().documents} documents.")
+    reader.report()
+
+
+class Reader:
+    """Turns records into documents, and counts those that are none.
+
+    Args:
+        names: Which field of a record is what.
+        language: Of texts whose record names none.
+        strict: Whether the first record that is no document ends the command.
+    """
+
+    def __init__(self, names: FieldNames, *, language: str | None, strict: bool) -> None:
+        self._names = names
+        self._language = language
+        self._strict = strict
+        self._broken = 0
+
+    def items(self, source: Source, dimension: int) -> Iterator[Incoming]:
+        """Yield the documents of `source`."""
+        try:
+            for number, record in source.records():
+                try:
+                    yield to_incoming(
+                        record,
+                        name=f"{source.name}:{number}",
+                        names=self._names,
+                        language=self._language,
+                        dimension=dimension,
+                    )
+                except InputError as error:
+                    self._refuse(f"{source.path}: record {number}", error)
+        except (OSError, UnicodeDecodeError) as error:
+            raise click.ClickException(f"{source.path} cannot be read: {error}.") from error
+
+    def report(self) -> None:
+        """Fail the command where records were left out."""
+        if self._broken:
+            raise click.ClickException(f"{self._broken} records are no documents; see above.")
+
+    def _refuse(self, place: str, error: InputError) -> None:
+        if self._strict:
+            raise click.ClickException(f"{place}: {error}") from error
+        self._broken += 1
+        if self._broken <= LISTED_ERRORS:
+            click.echo(f"{place}: {error}", err=True)
+
+
+def _open(
+    corpora: CorporaBackend, name: str, model: Path | None, new: NewCorpus
+) -> tuple[CorpusBackend, Encoder]:
+    try:
+        corpus = corpora.get(name)
+    except NotFoundError:
+        encoder = Encoder(model or default_model())
+        words = new.passage_words
+        corpus = corpora.create(
+            name,
+            model=encoder.name,
+            space=encoder.manifest.space,
+            dimension=min(new.dimensions or encoder.dimension, encoder.dimension),
+            passages=None if words is None else PassagePolicy(words=words),
+        )
+        return corpus, encoder
+    return corpus, fitting_encoder(corpus, model)

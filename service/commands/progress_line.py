@@ -1,0 +1,55 @@
+"""One line on the terminal that says how far a long command is."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+REFRESH_SECONDS = 0.2
+REFRESH_SECONDS_IN_A_FILE = 10.0
+
+
+class ProgressLine:
+    """Rewrites one line of stderr; where that is no terminal, adds a line now and then.
+
+    Args:
+        unit: What is counted: documents.
+        quiet: Whether to say nothing.
+    """
+
+    def __init__(self, unit: str, *, quiet: bool = False) -> None:
+        self._unit = unit
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._pause = REFRESH_SECONDS if self._terminal else REFRESH_SECONDS_IN_A_FILE
+        self._began = self._shown = time.monotonic()
+
+    def update(self, done: int, fraction: float | None = None) -> None:
+        """Say that `done` units are done, which is `fraction` (0 to 1) of all, where known."""
+        now = time.monotonic()
+        if self._quiet or now - self._shown < self._pause:
+            return
+        self._shown = now
+        self._write(self.text(done, fraction), end=not self._terminal)
+
+    def finish(self, done: int) -> None:
+        """Say that it is over."""
+        if not self._quiet:
+            self._write(self.text(done, None), end=True)
+
+    def text(self, done: int, fraction: float | None) -> str:
+        """Return the line: a count, a rate, a share and the time left, as far as known."""
+        seconds = max(time.monotonic() - self._began, 1e-9)
+        parts = [f"{done:,} {self._unit}", f"{done / seconds:,.0f} a second"]
+        if fraction:
+            left = int(seconds / fraction - seconds)
+            parts += [f"{fraction:.0%}", f"{left // 60}:{left % 60:02d} left"]
+        else:
+            parts.append(f"{seconds:.1f} s")
+        return "  ".join(parts)
+
+    def _write(self, text: str, *, end: bool) -> None:
+        start = "\r\x1b[K" if self._terminal else ""
+        click.echo(start + text, err=True, nl=end)

@@ -1,0 +1,189 @@
+"""Files of documents, read record by record: JSON lines, CSV, TSV, Parquet, or a pipe."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, TypeAlias, cast, get_args
+
+import orjson
+
+from service.errors import InputError, MalformedError, SettingsError
+from service.search.incoming import VECTOR_FIELD, Incoming, incoming_from_json
+
+Format: TypeAlias = Literal["jsonl", "csv", "tsv", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+_BY_SUFFIX: Mapping[str, Format] = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
+}  # fmt: skip
+
+PARQUET_ROWS = 1024
+LONGEST_CELL = 1 << 24
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldNames:
+    """Which field of a record is what; all others become metadata.
+
+    Attributes:
+        id: Where a record has none, its number makes one.
+        text: What is searched.
+        language: Of the text, where a record says it.
+        vector: Ready-made, where a record brings it.
+    """
+
+    id: str = "id"
+    text: str = "text"
+    language: str = "language"
+    vector: str = VECTOR_FIELD
+
+
+class Source:
+    """The records of one file.
+
+    Args:
+        path: A file, `.gz` too; `-` for the standard input.
+        format: Of its content; guessed from the name where None, JSON lines for a pipe.
+
+    Raises:
+        SettingsError: A format that cannot be guessed, or Parquet without pyarrow.
+    """
+
+    def __init__(self, path: str, format: Format | None = None) -> None:
+        self.path = path
+        self.format = format or _guess(path)
+        if self.format == "parquet" and path == STDIN:
+            raise SettingsError("Parquet is read from a file, not from a pipe.", field="path")
+        self._raw: IO[bytes] | None = None
+        self._rows_done = 0
+        self._rows = 0
+
+    @property
+    def name(self) -> str:
+        """What generated ids begin with."""
+        return "stdin" if self.path == STDIN else Path(self.path).name.partition(".")[0]
+
+    @property
+    def fraction(self) -> float | None:
+        """How much was read, 0 to 1; None where that cannot be known."""
+        if self._rows:
+            return self._rows_done / self._rows
+        if self._raw is None or self.path == STDIN:
+            return None
+        if self._raw.closed:
+            return 1.0
+        size = os.fstat(self._raw.fileno()).st_size
+        return self._raw.tell() / size if size else None
+
+    def records(self) -> Iterator[tuple[int, object]]:
+        """Yield (number from 1, record); a line of JSON that is broken is its own error."""
+        if self.format == "parquet":
+            yield from self._parquet()
+            return
+        with self._open() as stream:
+            yield from self._lines(stream) if self.format == "jsonl" else self._rows_of(stream)
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        with ExitStack() as stack:
+            if self.path == STDIN:
+                self._raw = sys.stdin.buffer
+            else:
+                self._raw = stack.enter_context(Path(self.path).open("rb"))
+            if self.path.endswith(".gz"):
+                yield cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=self._raw)))
+            else:
+                yield self._raw
+
+    def _lines(self, stream: IO[bytes]) -> Iterator[tuple[int, object]]:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                yield number, _parsed(line)
+
+    def _rows_of(self, stream: IO[bytes]) -> Iterator[tuple[int, object]]:
+        csv.field_size_limit(LONGEST_CELL)
+        decoded = codecs.getreader("utf-8-sig")(stream)
+        rows = csv.DictReader(decoded, delimiter="," if self.format == "csv" else "\t")
+        for number, row in enumerate(rows, start=1):
+            # Cells past the header stand under None; short rows are filled with None.
+            yield number, {key: cell for key, cell in row.items() if key and cell}
+
+    def _parquet(self) -> Iterator[tuple[int, object]]:
+        try:
+            parquet: Any = importlib.import_module("pyarrow.parquet")
+        except ImportError:
+            raise SettingsError(
+                "Reading Parquet needs pyarrow.", remedy="Install it: pip install pyarrow."
+            ) from None
+        with parquet.ParquetFile(self.path) as file:
+            self._rows = file.metadata.num_rows
+            for batch in file.iter_batches(batch_size=PARQUET_ROWS):
+                for record in batch.to_pylist():
+                    self._rows_done += 1
+                    yield self._rows_done, {k: v for k, v in record.items() if v is not None}
+
+
+def to_incoming(
+    record: object, *, name: str, names: FieldNames, language: str | None, dimension: int
+) -> Incoming:
+    """Return the document in a record.
+
+    Args:
+        record: Of a source.
+        name: Its id where it brings none.
+        names: Which field is what.
+        language: Of the text where the record names none.
+        dimension: Width of the corpus' vectors.
+
+    Raises:
+        InputError: It is no document.
+    """
+    if isinstance(record, InputError):
+        raise record
+    if not isinstance(record, dict):
+        raise MalformedError("A record is an object with a text.", given=record)
+    metadata = record.get("metadata")
+    known = {names.id, names.text, names.language, names.vector}
+    if isinstance(metadata, dict):
+        known.add("metadata")
+    further = {key: value for key, value in record.items() if key not in known}
+    document = {
+        "id": str(record.get(names.id, name)),
+        "language": record.get(names.language) or language,
+        "metadata": {**(metadata if isinstance(metadata, dict) else {}), **further},
+    }
+    if names.text in record:
+        document["text"] = record[names.text]
+    if record.get(names.vector) is not None:
+        document[VECTOR_FIELD] = record[names.vector]
+    return incoming_from_json(document, dimension=dimension)
+
+
+def _guess(path: str) -> Format:
+    if path == STDIN:
+        return "jsonl"
+    suffix = Path(path.removesuffix(".gz")).suffix.lower()
+    if suffix not in _BY_SUFFIX:
+        raise SettingsError(
+            "The name does not say what the file holds.",
+            field="path",
+            given=path,
+            remedy=f"Pass --format, one of {', '.join(FORMATS)}.",
+        )
+    return _BY_SUFFIX[suffix]
+
+
+def _parsed(line: bytes) -> object:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        return MalformedError(f"This line is no JSON: {error}.")
