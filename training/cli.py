@@ -131,13 +131,16 @@ def _recipe_command(name: str) -> click.Command:
 @click.option("--model", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option(
     "--data",
+    multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     required=True,
-    help="TSV with a header; columns `text` and `label`.",
+    help="TSV with a header; columns `text` and `label`, or `premise`, `hypothesis` and `label`; "
+    "may be repeated.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Head directory.")
 @click.option("--name", default=None, help="Of the head. [default: the directory's name]")
 @click.option("--language", default="en", show_default=True, help="Of the texts.")
+@click.option("--labels", default=None, help="Comma-separated; rows with others are left out.")
 @click.option(
     "--dev",
     multiple=True,
@@ -145,16 +148,19 @@ def _recipe_command(name: str) -> click.Command:
     help="TSV to measure on, named <lang>.dev.tsv(.gz), or a folder of them; may be repeated.",
 )
 @click.option("--source", default=None, help="Name of the labelled text. [default: its file's]")
+@click.option("--dev-source", default="", help="Name of what is measured on. [default: the same]")
 @click.option("--licence", default="not stated", show_default=True, help="Of the labelled text.")
 @click.option("--attribution", default="text of your own", show_default=True, help="Its authors.")
 def head(
     model: Path,
-    data: Path,
+    data: tuple[Path, ...],
     out: Path,
     name: str | None,
     language: str,
+    labels: str | None,
     dev: tuple[Path, ...],
     source: str | None,
+    dev_source: str,
     licence: str,
     attribution: str,
 ) -> None:
@@ -170,10 +176,12 @@ def head(
 
     files = [sorted(path.glob("*.dev.tsv*")) if path.is_dir() else [path] for path in dev]
     labelled = HeadData(
-        path=data,
-        source=source or data.name,
+        paths=data,
+        source=source or data[0].name,
         language=language,
+        labels=tuple(labels.split(",")) if labels else (),
         dev=tuple(file for found in files for file in found),
+        dev_source=dev_source,
         licence=licence,
         attribution=attribution,
     )

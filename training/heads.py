@@ -1,29 +1,29 @@
-"""Classifiers on sentence vectors: logistic regression on text of one language.
+"""The shipped heads: fitted on text of one language, measured in all of them.
 
 Since translations lie together, a head that was fitted on English answers in every language of the
-encoder's space (Schwenk & Douze 2017 and all who came after evaluate just this, zero-shot).
+encoder's space (Schwenk & Douze 2017 and all who came after evaluate just this, zero-shot). The fit
+is the service's own; what is added here is where the text comes from and what it measures.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sklearn.linear_model import LogisticRegressionCV
 
 from service.bundle.manifest import DataSource, Measurement
-from service.classification.head import FittedOn, Head, HeadManifest, write_head
+from service.classification.example import Example
+from service.classification.examples import ExampleCollector
+from service.classification.fit import FitOptions
+from service.classification.head import Head, write_head
+from service.classification.making import HeadPlan, make_head
 from service.errors import InputError
 from service.inference.encoder import Encoder
-from training.data.lines import BrokenLines
-from training.data.tsv import read_tsv
+from training.data.labelled_rows import language_of, read_labelled
 from training.progress import QUIET, Progress
 from training.tables import format_table
-
-_STRENGTHS = np.logspace(-1, 3, 9)  # inverse regularisation, chosen by cross-validation
-_FOLDS = 5
-_ITERATIONS = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +31,22 @@ class HeadData:
     """Labelled text.
 
     Attributes:
-        path: TSV with columns `text` and `label`.
+        paths: TSV with columns `text` and `label`, or `premise`, `hypothesis` and `label`.
         source: Its name, for the record.
         language: Of its texts.
+        labels: Keep only rows with one of these; all where empty.
         dev: Files of the same form to measure on, named `<lang>.…`.
+        dev_source: Their name, for the record.
         licence: Of the text and labels.
         attribution: Whom to name.
     """
 
-    path: Path
+    paths: tuple[Path, ...]
     source: str
     language: str = "en"
+    labels: tuple[str, ...] = ()
     dev: tuple[Path, ...] = ()
+    dev_source: str = ""
     licence: str
     attribution: str
 
@@ -67,73 +71,75 @@ def train_head(
         progress: Tells people.
 
     Raises:
-        InputError: Fewer than two labels, or a label with fewer examples than folds.
+        InputError: Fewer than two labels, or a label with a single example.
     """
     encoder = Encoder(model)
-    texts, labels = _read(data.path)
-    _check(data.path, labels)
-    progress.title(f"head: {len(texts):,} texts, {len(set(labels))} labels")
-    vectors = encoder.encode(texts, language=data.language, normalize=True)
-    names, targets = np.unique(labels, return_inverse=True)
-    fitted = LogisticRegressionCV(
-        Cs=_STRENGTHS,
-        cv=_FOLDS,
-        max_iter=_ITERATIONS,
-        scoring="neg_log_loss",
-        l1_ratios=(0.0,),
-        use_legacy_attributes=False,
-    ).fit(vectors, targets)
-    weights, bias = _one_row_a_label(fitted.coef_, fitted.intercept_)
-    manifest = HeadManifest(
-        name=name,
-        description=f"{len(names)} labels, fitted on {len(texts):,} texts in {data.language}.",
-        labels=tuple(map(str, names)),
-        space=encoder.manifest.space,
-        encoder=FittedOn(name=encoder.name, identity=encoder.manifest.identity),
-        dimension=encoder.dimension,
-        data=(
-            DataSource(
+    with ExampleCollector(multi_label=False, contradictions="drop") as collector:
+        for path in data.paths:
+            for example in read_labelled(path, language=data.language, labels=data.labels or None):
+                collector.add(example)
+        examples = collector.finish()
+        progress.title(f"head: {len(examples):,} examples, {len(examples.labels)} labels")
+        kind = "pairs of texts" if examples.pairs else "texts"
+        plan = HeadPlan(
+            name=name,
+            description=f"{len(examples.labels)} labels, fitted on {len(examples):,} {kind} in "
+            f"{data.language}.",
+            options=FitOptions(),
+            source=DataSource(
                 name=data.source,
                 licence=data.licence,
                 attribution=data.attribution,
-                sentence_pairs=len(texts),
+                sentence_pairs=len(examples),
             ),
-        ),
-        limits=(
-            f"It knows the labels {', '.join(map(str, names))} and no other; "
-            "every text gets one of them.",
-        ),
-        licence=data.licence,
-    )
-    head = write_head(directory, manifest, weights=weights, bias=bias)
+            limits=(
+                f"It knows the labels {', '.join(examples.labels)} and no other; every text gets "
+                "one of them.",
+            ),
+            licence=data.licence,
+            remember=False,  # the text is not ours to pass on
+        )
+        head = make_head(plan, examples, encoder, directory, watcher=_Shown(progress))
     measured = _measure(head, encoder, data, machine)
     if measured:
-        updated = manifest.model_copy(update={"quality": measured})
-        head = write_head(directory, updated, weights=weights, bias=bias)
+        manifest = head.manifest.model_copy(update={"quality": measured})
+        head = write_head(directory, manifest, weights=head.weights, bias=head.bias)
         rows = [[code, f"{value:.1f}"] for code, value in measured[0].by_language.items()]
         progress.note(format_table(["language", "accuracy, %"], rows))
         progress.note(f"mean {measured[0].value:.1f}")
     return head
 
 
+class _Shown:
+    """The fit's steps, for people."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def progress(self, done: int, total: int | None = None, note: str | None = None) -> None:
+        self._progress.count(done, total or done, "steps", f", {note}" if note else "")
+
+    def check(self) -> None:
+        """Go on: whoever wants an end interrupts the process."""
+
+
 def _measure(head: Head, encoder: Encoder, data: HeadData, machine: str) -> tuple[Measurement, ...]:
     by_language: dict[str, float] = {}
     for path in data.dev:
-        language = path.name.split(".")[0]
-        if language not in encoder.manifest.languages:
-            continue
-        texts, labels = _read(path)
-        vectors = encoder.encode(texts, language=language, normalize=True)
-        found = np.array(head.labels)[head.predict(vectors).argmax(axis=1)]
-        by_language[language] = round(100.0 * float((found == np.array(labels)).mean()), 2)
+        language = language_of(path)
+        if language in encoder.manifest.languages:
+            examples = read_labelled(path, language=language, labels=head.labels)
+            by_language[language] = round(accuracy(head, encoder, examples), 2)
     if not by_language:
         return ()
+    others = [value for code, value in by_language.items() if code != data.language]
+    mean = sum(others) / len(others) if others else by_language[data.language]
     return (
         Measurement(
             protocol="classification",
-            dataset=f"{data.source}, dev",
-            metric=f"accuracy, %, fitted on {data.language} alone",
-            value=round(sum(by_language.values()) / len(by_language), 2),
+            dataset=data.dev_source or data.source,
+            metric=f"accuracy, %, fitted on {data.language} alone, mean of the other languages",
+            value=round(mean, 2),
             by_language=dict(sorted(by_language.items())),
             command="interlingua train head --model MODEL --data TRAIN.tsv --dev FOLDER --out HEAD",
             machine=machine,
@@ -141,29 +147,18 @@ def _measure(head: Head, encoder: Encoder, data: HeadData, machine: str) -> tupl
     )
 
 
-def _read(path: Path) -> tuple[list[str], list[str]]:
-    rows = list(read_tsv(path, ("text", "label"), BrokenLines("refuse")))
-    return [text for text, _ in rows], [label for _, label in rows]
+def accuracy(head: Head, encoder: Encoder, examples: Iterable[Example]) -> float:
+    """Return the percentage of `examples` whose likeliest label is theirs.
 
-
-def _check(path: Path, labels: list[str]) -> None:
-    names, counts = np.unique(labels, return_counts=True)
-    if len(names) < 2:
-        raise InputError(f"{path} has {len(names)} label; two are the least.", field="label")
-    if counts.min() < _FOLDS:
-        raise InputError(
-            f"{path} has {counts.min()} examples of a label; {_FOLDS} are the least.",
-            field="label",
-            given=str(names[counts.argmin()]),
-            remedy="Give more examples, or leave the label out.",
-        )
-
-
-def _one_row_a_label(
-    weights: np.ndarray, bias: np.ndarray
-) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], np.ndarray]:
-    """Return weights [labels, D] and bias [labels]; for two labels scikit-learn gives one row."""
-    if len(weights) == 1:
-        weights = np.concatenate([-weights / 2, weights / 2])
-        bias = np.concatenate([-bias / 2, bias / 2])
-    return weights.astype(np.float32), bias.astype(np.float32)
+    Raises:
+        InputError: There is none.
+    """
+    rows = list(examples)
+    if not rows:
+        raise InputError("There is no example with one of the head's labels.", field="dev")
+    first = encoder.encode([row.text for row in rows], normalize=True)
+    second = None
+    if head.takes_pairs:
+        second = encoder.encode([row.text_pair or "" for row in rows], normalize=True)
+    found = np.array(head.labels)[head.predict(first, second).argmax(axis=1)]
+    return 100.0 * float((found == np.array([row.labels[0] for row in rows])).mean())

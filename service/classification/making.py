@@ -45,6 +45,7 @@ class HeadPlan:
         source: Where the examples come from, for the card.
         limits: What it cannot do, for the card.
         licence: Of the head.
+        remember: Whether to keep examples beside it, to explain answers with.
     """
 
     name: str
@@ -56,6 +57,7 @@ class HeadPlan:
     source: DataSource | None = None
     limits: tuple[str, ...] = ()
     licence: str = _OWN
+    remember: bool = True
 
 
 def make_head(
@@ -131,7 +133,7 @@ def make_head(
         manifest,
         weights=fitted.linear.weights,
         bias=fitted.linear.bias,
-        examples=remembered.to_bytes() if remembered is not None else None,
+        examples=remembered.to_bytes() if remembered is not None and plan.remember else None,
     )
 
 

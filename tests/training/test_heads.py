@@ -14,7 +14,7 @@ from training.heads import HeadData, train_head
 def _fit(tmp_path: Path, bundle: Path, rows: list[tuple[str, str]]) -> Path:
     path = tmp_path / "en.train.tsv"
     path.write_text("text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows))
-    data = HeadData(path=path, source="made", licence="CC0", attribution="nobody")
+    data = HeadData(paths=(path,), source="made", licence="CC0", attribution="nobody")
     train_head(bundle, data, tmp_path / "head", name="made", machine="here")
     return tmp_path / "head"
 
@@ -32,7 +32,7 @@ def test_two_labels_give_two_rows(tmp_path: Path, tiny_bundle: Path) -> None:
     ("rows", "message"),
     [
         ([("a", "one")] * 9, "two are the least"),
-        ([("a", "one")] * 9 + [("b", "two")] * 2, "2 examples of a label"),
+        ([("a", "one"), ("b", "one"), ("c", "two")], "fewer than 2 examples"),
     ],
 )
 def test_too_few_labels_or_examples_are_refused(
@@ -40,3 +40,29 @@ def test_too_few_labels_or_examples_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         _fit(tmp_path, tiny_bundle, rows)
+
+
+def test_pairs_give_a_head_of_pairs_that_is_measured_by_language(
+    tmp_path: Path, tiny_bundle: Path
+) -> None:
+    cats, breads = ["The cat sleeps.", "The warm cat."], ["Fresh bread.", "Early bread."]
+    rows = [
+        f"{one}\t{other}\t{label}\n"
+        for texts, others, label in ((cats, cats, "same"), (cats, breads, "other"))
+        for one in texts
+        for other in others
+    ]
+    for name in ("en.train.tsv", "de.dev.tsv", "xx.dev.tsv"):
+        (tmp_path / name).write_text("premise\thypothesis\tlabel\n" + "".join(rows))
+    with (tmp_path / "de.dev.tsv").open("a") as file:
+        file.write("a\tb\tneither\n")  # a label that the head has not: left out
+    data = HeadData(
+        paths=(tmp_path / "en.train.tsv",), source="made", licence="CC0", attribution="nobody",
+        dev=(tmp_path / "de.dev.tsv", tmp_path / "xx.dev.tsv"),
+    )  # fmt: skip
+    head = train_head(tiny_bundle, data, tmp_path / "head", name="made", machine="here")
+    assert head.takes_pairs
+    assert head.weights.shape == (2, 64)
+    assert set(head.manifest.quality[0].by_language) == {"de"}
+    assert head.manifest.quality[0].value > 80
+    assert set(head.manifest.files) == {"head.safetensors"}  # no text is passed on
