@@ -70,10 +70,10 @@ class Model:
         languages: That it was trained for.
         max_tokens: Longest input.
         pooling: How token vectors become one.
+        data: What it was trained on.
         precision: Of the stored weights.
         limits: What it cannot do, for the card.
-        licence: Of the weights.
-        data: What it was trained on.
+        research: Whether any of its text is for research use only, so that it must not ship.
     """
 
     towers: Mapping[str, Tower]
@@ -86,11 +86,13 @@ class Model:
     languages: tuple[str, ...]
     max_tokens: int
     pooling: str
-    precision: str
-    limits: tuple[str, ...] = ()
-    licence: str
     data: tuple[DataSource, ...]
+    precision: str = "fp32"
+    limits: tuple[str, ...] = ()
+    research: bool = False
 
+
+_RESEARCH_LIMIT = "Trained on research-only text: not to be shipped."
 
 _ENDINGS = {"sentencepiece": "model", "huggingface": "json", "vocabulary": "json"}
 
@@ -134,8 +136,8 @@ def export(model: Model, directory: Path, recipe: Recipe) -> Bundle:
         files=file_entries(files),
         recipe=recipe,
         data=model.data,
-        limits=model.limits,
-        licence=model.licence,
+        limits=(*model.limits, _RESEARCH_LIMIT) if model.research else model.limits,
+        licence="Research use only" if model.research else "Apache-2.0",
     )
     return write_bundle(directory, manifest, files)
 

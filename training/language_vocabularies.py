@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from service.text.tokenizer import SentencePieceTokenizer, Tokenizer
+from service.text.tokenizer import Tokenizer
 from training.data.corpus import Corpus
 from training.data.parallel_rows import ParallelRows, table_rows
 from training.data.tokens import TokenTable, tokenize
-from training.vocabulary import VocabularyPlan, train_vocabulary
+from training.served_vocabulary import ServedVocabulary
+from training.vocabulary import VocabularyPlan, prepare_pieces
+from training.word_vocabulary import WordPlan, prepare_words
 from training.workspace import Workspace
 
 
 def prepare_language_vocabularies(
-    work: Workspace, corpus: Corpus, plan: VocabularyPlan
-) -> dict[str, bytes]:
-    """Return a SentencePiece model file a language of `corpus`, each trained on its text alone."""
-    work.progress.title(f"vocabularies: {plan.pieces:,} {plan.kind} pieces a language")
-    return {
-        language: work.keep(
-            f"vocabulary-{language}.model",
-            partial(train_vocabulary, corpus, plan, (language,)),
-            save=lambda model, path: _write(path, model),
-            load=Path.read_bytes,
-        )
-        for language in corpus.languages
-        if len(corpus.sentences_of(language))
-    }
+    work: Workspace, corpus: Corpus, plan: VocabularyPlan | WordPlan
+) -> dict[str, ServedVocabulary]:
+    """Return a vocabulary a language of `corpus`, each made of its text alone."""
+    if isinstance(plan, VocabularyPlan):
+        work.progress.title(f"vocabularies: {plan.pieces:,} {plan.kind} pieces a language")
+    else:
+        work.progress.title("vocabularies: words of each language")
+    found = {}
+    for language in corpus.languages:
+        sentences = corpus.sentences_of(language).tolist()
+        if not sentences:
+            continue
+        if isinstance(plan, VocabularyPlan):
+            name = f"vocabulary-{language}.model"
+            found[language] = prepare_pieces(work, corpus, plan, (language,), name=name)
+        else:
+            texts = [corpus.texts[number] for number in sentences]
+            found[language] = prepare_words(work, texts, plan, name=f"words-{language}.json")
+    return found
 
 
 def prepare_language_tokens(
-    work: Workspace, corpus: Corpus, vocabularies: Mapping[str, bytes], *, longest: int
+    work: Workspace, corpus: Corpus, tokenizers: Mapping[str, Tokenizer], *, longest: int
 ) -> TokenTable:
-    """Return the ids of all sentences of `corpus`, each by the vocabulary of its language."""
-    work.progress.title("tokens: all sentences to ids")
-    tokenizers = {name: SentencePieceTokenizer(model) for name, model in vocabularies.items()}
+    """Return the ids of all sentences of `corpus`, each by the tokenizer of its language."""
+    work.progress.title(f"tokens: {len(corpus.texts):,} sentences to ids")
     languages = [corpus.languages[number] for number in corpus.language]
     return work.keep(
         "tokens.npz",
@@ -90,7 +94,3 @@ def tokenize_columns(
     texts, rows = table_rows(known)
     languages = (name for name, column in known.items() for sentence in column if sentence.strip())
     return rows, tokenize_by_language(texts, languages, tokenizers, longest=longest)
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

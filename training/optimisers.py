@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import Parameter
 
 
@@ -113,6 +113,24 @@ class RowAdagrad(torch.optim.Optimizer):
         summed = state["sum"][rows].addcmul_(gradient, gradient)
         state["sum"][rows] = summed
         table[rows] = values.addcdiv_(gradient, summed.sqrt().add_(epsilon), value=-rate)
+
+
+def sgd_with_table_factor(module: nn.Module, *, lr: float, factor: float) -> torch.optim.SGD:
+    """Return SGD that goes `factor` times as far with weights whose name ends in `table`.
+
+    Args:
+        module: Whose weights.
+        lr: Learning rate.
+        factor: On the gradients of token and n-gram vectors.
+    """
+    named = dict(module.named_parameters())
+    tables = [weight for name, weight in named.items() if name.endswith("table")]
+    others = [weight for name, weight in named.items() if not name.endswith("table")]
+    groups: list[dict[str, object]] = [
+        {"params": tables, "lr": lr * factor},
+        {"params": others},
+    ]
+    return torch.optim.SGD(groups, lr=lr)
 
 
 def _unique_rows(gradient: Tensor) -> tuple[Tensor, Tensor]:

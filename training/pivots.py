@@ -14,6 +14,23 @@ from training.paths import Mixture, TrainingPath, each_to_pivots, even
 from training.translation import Terms
 
 
+def check_pivots(languages: Sequence[str], pivots: Sequence[str]) -> None:
+    """Refuse pivots that are no languages, and a language alone.
+
+    Raises:
+        ValueError: They are.
+    """
+    if not pivots or not set(pivots) <= set(languages) or len(languages) < 2:
+        raise ValueError(f"pivots are among the languages, {', '.join(languages)}")
+
+
+def pivot_description(pivots: Sequence[str], *, constrained: bool) -> str:
+    """Return what such a model is, for its card."""
+    return f"Learned by translating into {' and '.join(pivots)} (Li 2021, chapter 4)" + (
+        ", with a distance constraint between translations." if constrained else "."
+    )
+
+
 def pivot_mixture(languages: Sequence[str], pivots: Sequence[str], *, constrained: bool) -> Mixture:
     """Return each language into each pivot, as often as the others (Li 2021, section 4.2).
 

@@ -1,20 +1,94 @@
-"""What recipes share before the loop: corpus, vocabulary and tokens, made once and kept."""
+"""What all recipes begin with: the choice of text, the corpus made of it, and where it is from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol
 
 from service.bundle.manifest import DataSource
 from service.errors import InputError
-from service.text.tokenizer import SentencePieceTokenizer
 from training.data.catalogue import find_source, refuse_research_only
 from training.data.cleaning import cleaning_table
 from training.data.corpus import Corpus, CorpusPlan, build_corpus, load_corpus, save_corpus
 from training.data.folder import DataFolder
-from training.data.tokens import TokenTable, tokenize
-from training.vocabulary import VocabularyPlan, train_vocabulary
+from training.data.lines import OnBroken
 from training.workspace import Workspace
+
+EVERYTHING = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
+"""Sets of the folder that systems of many languages are measured on."""
+
+_TO_THE_END = 10_000_000  # rows
+
+
+class TextChoice(Protocol):
+    """Which parallel text a recipe trains on; its parameters hold these."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Of pairs."""
+        ...
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Folders under parallel/."""
+        ...
+
+    @property
+    def broken(self) -> OnBroken:
+        """What to do about broken lines."""
+        ...
+
+    @property
+    def research(self) -> bool:
+        """Whether text for research use only is allowed; the model must not ship then."""
+        ...
+
+    @property
+    def held_out_source(self) -> str:
+        """N-way rows of this source are kept for development; of none where it is empty ..."""
+        ...
+
+    @property
+    def held_out_first(self) -> int:
+        """... from this one on."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Of all that is drawn."""
+        ...
+
+
+def corpus_plan(
+    p: TextChoice,
+    *,
+    evaluation: tuple[str, ...],
+    variants: Mapping[str, str] = MappingProxyType({}),
+    pivot: str = "en",
+    partners: int = 0,
+) -> CorpusPlan:
+    """Return the plan of a recipe's corpus.
+
+    Args:
+        p: Its parameters.
+        evaluation: Sets under eval/ whose sentences are left out.
+        variants: A file's code -> language.
+        pivot: The language that n-way rows are paired with ...
+        partners: ... besides so many others. 0 is enough where they are joined again through it.
+    """
+    return CorpusPlan(
+        sources=p.sources,
+        languages=p.languages,
+        variants=variants,
+        pivot=pivot,
+        partners=partners,
+        held_out_source=p.held_out_source or None,
+        held_out_rows=(p.held_out_first, _TO_THE_END),
+        evaluation=evaluation,
+        broken=p.broken,
+        seed=p.seed,
+    )
 
 
 def choose_sources(folder: DataFolder, names: Sequence[str], *, research: bool) -> tuple[str, ...]:
@@ -61,33 +135,6 @@ def prepare_corpus(work: Workspace, plan: CorpusPlan, *, research: bool = False)
     return corpus
 
 
-def prepare_vocabulary(
-    work: Workspace, corpus: Corpus, plan: VocabularyPlan, *, name: str = "vocabulary.model"
-) -> bytes:
-    """Return the SentencePiece model file for `corpus`."""
-    work.progress.title(f"vocabulary: {plan.pieces:,} {plan.kind} pieces")
-    return work.keep(
-        name,
-        lambda: train_vocabulary(corpus, plan),
-        save=lambda model, path: _write(path, model),
-        load=Path.read_bytes,
-    )
-
-
-def prepare_tokens(
-    work: Workspace, corpus: Corpus, vocabulary: bytes, *, longest: int, name: str = "tokens.npz"
-) -> TokenTable:
-    """Return the ids of all sentences of `corpus`."""
-    work.progress.title("tokens: all sentences to ids")
-    tokenizer = SentencePieceTokenizer(vocabulary)
-    return work.keep(
-        name,
-        lambda: tokenize(corpus.texts, tokenizer, max_tokens=longest, progress=work.progress),
-        save=TokenTable.save,
-        load=TokenTable.load,
-    )
-
-
 def provenance(corpus: Corpus) -> tuple[DataSource, ...]:
     """Return what the model's card has to say of each source."""
     return tuple(
@@ -100,7 +147,3 @@ def provenance(corpus: Corpus) -> tuple[DataSource, ...]:
         for name, pairs in corpus.pairs_by_source().items()
         if pairs
     )
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

@@ -77,6 +77,11 @@ class Recipe(Generic[P]):
         return self.systems or {self.name: ()}
 
 
+def at_scales(*, smoke: P, small: P, paper: P) -> Mapping[Scale, P]:
+    """Return the parameters of a recipe at each scale."""
+    return types.MappingProxyType({"smoke": smoke, "small": small, "paper": paper})
+
+
 def recipe_names() -> tuple[str, ...]:
     """Return the names of all recipes, without importing them."""
     package = importlib.import_module("training.recipes")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Literal
 
-from service.text.tokenizer import SentencePieceTokenizer, Tokenizer
-from service.text.vocabulary import read_vocabulary
 from training.data.corpus import Corpus
 from training.data.tokens import TokenTable, tokenize
-from training.preparation import prepare_vocabulary
-from training.vocabulary import VocabularyPlan
+from training.served_vocabulary import ServedVocabulary
+from training.vocabulary import VocabularyPlan, prepare_pieces
 from training.word_vocabulary import WordPlan, prepare_words
 from training.workspace import Workspace
 
@@ -18,52 +16,35 @@ Unit = Literal["words", "pieces"]
 """What has an id: a word, or a piece of SentencePiece."""
 
 
-@dataclass(frozen=True, slots=True)
-class SharedVocabulary:
-    """A vocabulary, ready to be used and to be written into a bundle.
-
-    Attributes:
-        file: Its content.
-        kind: As the bundle's manifest names it.
-        tokenizer: The one that serves.
-    """
-
-    file: bytes
-    kind: Literal["sentencepiece", "vocabulary"]
-    tokenizer: Tokenizer
-
-    @property
-    def size(self) -> int:
-        """How many ids there are."""
-        return self.tokenizer.vocabulary_size
-
-    @property
-    def units(self) -> list[str]:
-        """The word or piece of each id."""
-        return self.tokenizer.decode(list(range(self.size)))
-
-
 def prepare_shared_vocabulary(
-    work: Workspace, corpus: Corpus, *, unit: Unit, size: int, seed: int
-) -> SharedVocabulary:
-    """Return a vocabulary of the `size` most frequent words of `corpus`, or of as many pieces."""
-    if unit == "words":
-        words = prepare_words(work, corpus, WordPlan(words=size))
-        return SharedVocabulary(words, "vocabulary", read_vocabulary(words))
-    pieces = prepare_vocabulary(work, corpus, VocabularyPlan(pieces=size, seed=seed))
-    return SharedVocabulary(pieces, "sentencepiece", SentencePieceTokenizer(pieces))
+    work: Workspace, corpus: Corpus, plan: WordPlan | VocabularyPlan
+) -> ServedVocabulary:
+    """Return the vocabulary of all languages of `corpus`: words, or pieces."""
+    if isinstance(plan, VocabularyPlan):
+        work.progress.title(f"vocabulary: {plan.pieces:,} {plan.kind} pieces")
+        return prepare_pieces(work, corpus, plan, name="vocabulary.model")
+    work.progress.title("vocabulary: words of all languages")
+    return prepare_words(work, corpus.texts, plan, name="words.json")
+
+
+def unit_plan(unit: Unit, *, size: int, seed: int) -> WordPlan | VocabularyPlan:
+    """Return the plan of a vocabulary of the `size` most frequent words, or of as many pieces."""
+    return WordPlan(words=size) if unit == "words" else VocabularyPlan(pieces=size, seed=seed)
 
 
 def prepare_shared_tokens(
-    work: Workspace, corpus: Corpus, vocabulary: SharedVocabulary, *, longest: int
+    work: Workspace,
+    texts: Sequence[str],
+    vocabulary: ServedVocabulary,
+    *,
+    longest: int,
+    name: str = "tokens.npz",
 ) -> TokenTable:
-    """Return the ids of all sentences of `corpus`, cut to `longest` each."""
-    work.progress.title("tokens: all sentences to ids")
+    """Return the ids of `texts`, cut to `longest` each, kept under `name`."""
+    work.progress.title(f"tokens: {len(texts):,} sentences to ids")
     return work.keep(
-        "tokens.npz",
-        lambda: tokenize(
-            corpus.texts, vocabulary.tokenizer, max_tokens=longest, progress=work.progress
-        ),
+        name,
+        lambda: tokenize(texts, vocabulary.tokenizer, max_tokens=longest, progress=work.progress),
         save=TokenTable.save,
         load=TokenTable.load,
     )

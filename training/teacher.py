@@ -22,8 +22,10 @@ from torch.nn import functional
 from service.errors import InputError
 from service.inference.slices import slice_by_length
 from service.text.tokenizer import HuggingFaceTokenizer
+from training.data.corpus import Corpus
 from training.devices import has_fast_bf16
 from training.progress import QUIET, Progress
+from training.workspace import Workspace
 
 DIMENSION = 384
 SPACE = "all-minilm-l6-v2"
@@ -211,3 +213,13 @@ def teach(
     row[sentences] = np.arange(len(sentences))
     vectors = np.concatenate(parts) if parts else np.empty((0, DIMENSION), dtype=np.float16)
     return TeacherVectors(row, vectors)
+
+
+def teach_english(work: Workspace, corpus: Corpus, count: int, *, seed: int) -> TeacherVectors:
+    """Return the teacher's vectors of `count` English sentences of `corpus`, drawn by `seed`."""
+    english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))
+    chosen = english[:count]
+    work.progress.title(f"teacher: vectors of {len(chosen):,} English sentences")
+    return teach(
+        corpus.texts, chosen, work.cache / "teacher", progress=work.progress, device=work.device
+    )

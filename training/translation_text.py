@@ -1,17 +1,27 @@
-"""The text of systems that translate with one vocabulary for all languages: files to batches."""
+"""The text of systems that learn by translating: from a corpus and vocabularies to a phase."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
-from service.text.tokenizer import SentencePieceTokenizer
+from torch.optim import Optimizer
+
+from service.text.tokenizer import Tokenizer
 from training.data.corpus import Corpus, CorpusPlan
 from training.data.parallel_rows import joined_rows
+from training.data.tokens import TokenTable
+from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits, TranslationBatches
-from training.language_vocabularies import tokenize_columns
+from training.language_vocabularies import prepare_language_tokens, tokenize_columns
+from training.loop import LoopOptions, Phase
 from training.paths import Mixture
-from training.preparation import prepare_corpus, prepare_tokens, prepare_vocabulary
-from training.translation import TranslationSystem
+from training.preparation import prepare_corpus
+from training.schedules import Schedule
+from training.served_vocabulary import ServedVocabulary
+from training.shared_vocabulary import prepare_shared_tokens, prepare_shared_vocabulary
+from training.translation import SHARED, TranslationSystem
 from training.translation_development import TranslationDevelopment
 from training.vocabulary import VocabularyPlan
 from training.workspace import Workspace
@@ -19,43 +29,89 @@ from training.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class TranslationText:
-    """A corpus and the vocabulary that all its languages share.
+    """A corpus and its vocabularies.
 
     Attributes:
         work: Where tokens are kept.
         corpus: Training text and what was set aside of it.
-        vocabulary: A SentencePiece model file.
-        tokenizer: The same, opened.
+        vocabularies: Language, or `SHARED` for one that all of them share, -> vocabulary.
     """
 
     work: Workspace
     corpus: Corpus
-    vocabulary: bytes
-    tokenizer: SentencePieceTokenizer
+    vocabularies: Mapping[str, ServedVocabulary]
 
     @property
-    def pieces(self) -> int:
-        """Size of the vocabulary."""
-        return self.tokenizer.vocabulary_size
+    def shared(self) -> ServedVocabulary:
+        """The vocabulary of all languages."""
+        return self.vocabularies[SHARED]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Language, or `SHARED`, -> ids of its vocabulary."""
+        return {language: vocabulary.size for language, vocabulary in self.vocabularies.items()}
+
+    @property
+    def tokenizers(self) -> dict[str, Tokenizer]:
+        """Language -> tokenizer."""
+        if SHARED in self.vocabularies:
+            return dict.fromkeys(self.corpus.languages, self.shared.tokenizer)
+        return {language: known.tokenizer for language, known in self.vocabularies.items()}
 
     def batches(self, mixture: Mixture, *, limits: BatchLimits, seed: int) -> TranslationBatches:
         """Return batches along the paths of `mixture`."""
-        # One token more than may be, so that what is too long is known and left out, not cut.
-        longest = limits.longest + 1
-        tokens = prepare_tokens(self.work, self.corpus, self.vocabulary, longest=longest)
         rows = joined_rows(self.corpus, "en")
-        return TranslationBatches(rows, tokens, mixture, limits=limits, seed=seed)
+        return TranslationBatches(
+            rows, self._tokens(limits.longest), mixture, limits=limits, seed=seed
+        )
 
     def development(
         self, system: TranslationSystem, mixture: Mixture, *, longest: int
     ) -> TranslationDevelopment:
         """Return what measures `system` on the sentences set aside."""
-        columns = self.corpus.held_out
-        tokenizers = dict.fromkeys(columns, self.tokenizer)
-        rows, tokens = tokenize_columns(columns, tokenizers, longest=longest + 1)
+        held_out = self.corpus.held_out
+        rows, tokens = tokenize_columns(held_out, self.tokenizers, longest=longest + 1)
         return TranslationDevelopment(
             system, rows, tokens, mixture, longest=longest, device=self.work.device
         )
+
+    def phase(
+        self,
+        system: TranslationSystem,
+        mixture: Mixture,
+        *,
+        limits: BatchLimits,
+        optimiser: Optimizer,
+        schedule: Schedule,
+        options: LoopOptions,
+        seed: int,
+    ) -> Phase[TranslationBatch]:
+        """Return the training of `system` along the paths of `mixture`.
+
+        Args:
+            system: On its device.
+            mixture: The paths.
+            limits: Of a batch and its sentences; longer ones are left out of development too.
+            optimiser: Of the system's weights.
+            schedule: Of its rate.
+            options: How long.
+            seed: Of the batches.
+        """
+        return Phase(
+            system=system,
+            batches=self.batches(mixture, limits=limits, seed=seed),
+            optimisers=(optimiser,),
+            schedule=schedule,
+            develop=self.development(system, mixture, longest=limits.longest),
+            options=options,
+        )
+
+    def _tokens(self, longest: int) -> TokenTable:
+        # One token more than may be, so that what is too long is known and left out, not cut.
+        if SHARED in self.vocabularies:
+            texts = self.corpus.texts
+            return prepare_shared_tokens(self.work, texts, self.shared, longest=longest + 1)
+        return prepare_language_tokens(self.work, self.corpus, self.tokenizers, longest=longest + 1)
 
 
 def prepare_translation_text(
@@ -71,7 +127,52 @@ def prepare_translation_text(
         research: Whether text for research use only is allowed.
     """
     corpus = prepare_corpus(work, plan, research=research)
-    vocabulary = prepare_vocabulary(
-        work, corpus, VocabularyPlan(pieces=pieces, kind="bpe", seed=seed)
+    vocabulary = VocabularyPlan(pieces=pieces, kind="bpe", seed=seed)
+    shared = prepare_shared_vocabulary(work, corpus, vocabulary)
+    return TranslationText(work, corpus, {SHARED: shared})
+
+
+Watch = Literal["search_error", "perplexity"]
+"""A figure of `TranslationDevelopment`."""
+
+
+class Rounds(Protocol):
+    """How often a recipe looks up; its parameters hold these."""
+
+    @property
+    def develop_every(self) -> int:
+        """Steps."""
+        ...
+
+    @property
+    def log_every(self) -> int:
+        """Steps."""
+        ...
+
+
+def translation_options(
+    p: Rounds,
+    *,
+    steps: int,
+    watch: Watch = "search_error",
+    clip: float | None = None,
+    precision: Literal["fp32", "bf16"] = "fp32",
+) -> LoopOptions:
+    """Return the options of a system that translates; of what is watched, less is better.
+
+    Args:
+        p: The recipe's parameters.
+        steps: How many.
+        watch: The development figure that decides which weights are best.
+        clip: Greatest norm of the gradient.
+        precision: Of products.
+    """
+    return LoopOptions(
+        steps=steps,
+        log_every=p.log_every,
+        develop_every=p.develop_every,
+        watch=watch,
+        better="lower",
+        clip=clip,
+        precision=precision,
     )
-    return TranslationText(work, corpus, vocabulary, SentencePieceTokenizer(vocabulary))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,8 @@ import sentencepiece
 
 from service.errors import InputError
 from training.data.corpus import Corpus
+from training.served_vocabulary import ServedVocabulary
+from training.workspace import Workspace
 
 PADDING_ID = 0
 UNKNOWN_ID = 1
@@ -115,3 +118,25 @@ def _up_to(characters: float, texts: Iterator[str]) -> Iterator[str]:
             return
         got += len(text)
         yield text
+
+
+def prepare_pieces(
+    work: Workspace,
+    corpus: Corpus,
+    plan: VocabularyPlan,
+    languages: tuple[str, ...] | None = None,
+    *,
+    name: str,
+) -> ServedVocabulary:
+    """Return the vocabulary of `languages`, of all where None, kept under `name`."""
+    file = work.keep(
+        name,
+        lambda: train_vocabulary(corpus, plan, languages),
+        save=lambda content, path: _write(path, content),
+        load=Path.read_bytes,
+    )
+    return ServedVocabulary.of_pieces(file)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)

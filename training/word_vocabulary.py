@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from service.errors import InputError
 from service.text.clean import clean
 from service.text.vocabulary import NgramPlan, Vocabulary
 from service.text.words import split_words
-from training.data.corpus import Corpus
+from training.served_vocabulary import ServedVocabulary
 from training.workspace import Workspace
 
 
@@ -52,36 +51,18 @@ def train_words(texts: Iterable[str], plan: WordPlan) -> Vocabulary:
     )
 
 
-def prepare_words(work: Workspace, corpus: Corpus, plan: WordPlan) -> bytes:
-    """Return one vocabulary file for all languages of `corpus`."""
-    work.progress.title("vocabulary: words of all languages")
-    return _kept(work, "words.json", corpus.texts, plan)
-
-
-def prepare_words_by_language(work: Workspace, corpus: Corpus, plan: WordPlan) -> dict[str, bytes]:
-    """Return a vocabulary file a language of `corpus`, each of its own text alone."""
-    work.progress.title("vocabularies: words of each language")
-    return {
-        language: _kept(
-            work, f"words-{language}.json", [corpus.texts[i] for i in sentences.tolist()], plan
-        )
-        for language in corpus.languages
-        if len(sentences := corpus.sentences_of(language))
-    }
-
-
-def _kept(work: Workspace, name: str, texts: list[str], plan: WordPlan) -> bytes:
-    return work.keep(
+def prepare_words(
+    work: Workspace, texts: Iterable[str], plan: WordPlan, *, name: str
+) -> ServedVocabulary:
+    """Return the vocabulary of `texts`, kept under `name`."""
+    file = work.keep(
         name,
-        partial(_train, texts, plan),
-        save=_write,
+        lambda: train_words(texts, plan).write(),
+        save=lambda content, path: _write(path, content),
         load=Path.read_bytes,
     )
+    return ServedVocabulary.of_words(file)
 
 
-def _train(texts: list[str], plan: WordPlan) -> bytes:
-    return train_words(texts, plan).write()
-
-
-def _write(content: bytes, path: Path) -> None:
+def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from service.errors import ConflictError, InputError
 from training.checkpoints import BEST_FILE, LAST_FILE, load_checkpoint
@@ -26,6 +26,7 @@ from training.progress import QUIET, Progress
 RUN_FILE = "run.json"
 
 T = TypeVar("T")
+S = TypeVar("S", bound=nn.Module)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,16 @@ class Workspace:
                 remedy="Train first: interlingua train RECIPE --out RUN.",
             )
         return cast(dict[str, Tensor], content["system"])
+
+    def fill(self, system: S, stage: str) -> S:
+        """Return `system` with the weights of a stage, in evaluation mode.
+
+        Raises:
+            InputError: The stage has not been trained.
+        """
+        system.load_state_dict(self.trained(stage))
+        system.eval()
+        return system
 
 
 def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> None:

@@ -55,7 +55,6 @@ def _model(**towers: Tower) -> Model:
         max_tokens=32,
         pooling="mean",
         precision="int8",
-        licence="Apache-2.0",
         data=(DataSource(name="a", licence="CC0", attribution="nobody", sentence_pairs=3),),
     )
 

@@ -54,7 +54,10 @@ def test_sentences_that_are_too_long_are_left_out_not_cut(text: TranslationText)
 
 
 def _ids(text: TranslationText, sentences: list[str]) -> list[list[int]]:
-    return [list(map(int, row)) for row in text.tokenizer.encode(sentences, max_tokens=500).tokens]
+    return [
+        list(map(int, row))
+        for row in text.shared.tokenizer.encode(sentences, max_tokens=500).tokens
+    ]
 
 
 def _rows(side: Sentences) -> list[tuple[int, ...]]:

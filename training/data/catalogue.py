@@ -144,6 +144,9 @@ SOURCES = (
     ),
 )
 
+EDITED = ("bible_nt", "tico19", "python_docs", "gnome_help", "tldr", "ntrex")
+"""Open sources that have most languages of Europe in each row."""
+
 _BY_NAME = {source.name: source for source in SOURCES}
 
 

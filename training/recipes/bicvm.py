@@ -8,29 +8,29 @@ section 4.1), so that German and French meet through English alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from service.text.vocabulary import read_vocabulary
 from training.contrastive import ContrastiveEncoders
-from training.data.corpus import Corpus, CorpusPlan
+from training.data.corpus import Corpus
 from training.data.lines import OnBroken
 from training.data.noise import NoiseBatch, NoiseBatches
-from training.data.tokens import TokenTable
 from training.development import HeldOutSearchByLanguage
 from training.encoders.additive import AdditiveEncoder
 from training.encoders.static import random_table
-from training.export import Model, Tower
+from training.export import Model
 from training.graphs.additive import additive_graph
-from training.language_vocabularies import tokenize_by_language
+from training.language_vocabularies import (
+    prepare_language_tokens,
+    prepare_language_vocabularies,
+)
 from training.loop import LoopOptions, Phase
 from training.objectives.noise_contrastive import NoiseContrastive
 from training.optimisers import RowAdagrad
-from training.preparation import prepare_corpus, provenance
-from training.recipe import Recipe, Scale, Stage
+from training.preparation import corpus_plan, prepare_corpus, provenance
+from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
-from training.word_vocabulary import WordPlan, prepare_words_by_language
+from training.served_vocabulary import ServedVocabulary
+from training.word_vocabulary import WordPlan
 from training.workspace import Workspace
 
 STAGE = "train"
@@ -83,22 +83,20 @@ SMOKE = Parameters(
     develop_every=32,
 )
 
-SCALES: Mapping[Scale, Parameters] = MappingProxyType(
-    {
-        "smoke": SMOKE,
-        # Departure: noise comes from a pool of 1,000 sentences a batch; words that occur once share
-        # one vector; 20 iterations, since these corpora converge in fewer.
-        "small": Parameters(least=2, iterations=20),
-        # Europarl v7, 500,000 pairs: parallel/europarl/europarl-v7.de-en.{de,en}
-        "paper": Parameters(sources=("europarl",), held_out_source="", noise_pool=None),
-    }
+SCALES = at_scales(
+    smoke=SMOKE,
+    # Departure: noise comes from a pool of 1,000 sentences a batch; words that occur once share
+    # one vector; 20 iterations, since these corpora converge in fewer.
+    small=Parameters(least=2, iterations=20),
+    # Europarl v7, 500,000 pairs: parallel/europarl/europarl-v7.de-en.{de,en}
+    paper=Parameters(sources=("europarl",), held_out_source="", noise_pool=None),
 )
 
 
 def build(p: Parameters, work: Workspace) -> Phase[NoiseBatch]:
     """Put the parts together."""
     corpus = _corpus(p, work)
-    tokenizers = {name: read_vocabulary(file) for name, file in _words(p, work, corpus).items()}
+    tokenizers = {name: words.tokenizer for name, words in _words(p, work, corpus).items()}
     encoders = {
         language: AdditiveEncoder(
             random_table(
@@ -108,16 +106,9 @@ def build(p: Parameters, work: Workspace) -> Phase[NoiseBatch]:
         for place, (language, tokenizer) in enumerate(tokenizers.items())
     }
     system = ContrastiveEncoders(encoders, NoiseContrastive(margin=p.margin)).to(work.device)
-    languages = [corpus.languages[number] for number in corpus.language]
-    tokens = work.keep(
-        "tokens.npz",
-        lambda: tokenize_by_language(corpus.texts, languages, tokenizers, longest=p.longest),
-        save=TokenTable.save,
-        load=TokenTable.load,
-    )
     batches = NoiseBatches(
         corpus,
-        tokens,
+        prepare_language_tokens(work, corpus, tokenizers, longest=p.longest),
         size=p.batch,
         noise=p.noise,
         pool=p.noise_pool,
@@ -143,61 +134,44 @@ def build(p: Parameters, work: Workspace) -> Phase[NoiseBatch]:
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: a graph and a vocabulary a language."""
     corpus = _corpus(p, work)
-    words = _words(p, work, corpus)
     weights = work.trained(STAGE)
-    tables = {name: weights[f"encoders.{name}.table"].cpu() for name in words}
-    plus = "+" if len(words) > 2 else ""
+    towers = {}
+    for language, words in _words(p, work, corpus).items():
+        table = weights[f"encoders.{language}.table"].cpu()
+        towers[language] = words.tower(
+            additive_graph(table.numpy()), AdditiveEncoder(table).rectangle
+        )
+    plus = "+" if len(towers) > 2 else ""
     return Model(
-        towers={
-            language: Tower(
-                graph=additive_graph(tables[language].numpy()),
-                reference=AdditiveEncoder(tables[language]).rectangle,
-                tokenizer=file,
-                tokenizer_kind="vocabulary",
-                vocabulary=len(tables[language]),
-            )
-            for language, file in words.items()
-        },
+        towers=towers,
         name="bicvm-plus" if plus else "bicvm",
         family="additive",
         description=(
             f"BiCVM{plus} (Hermann & Blunsom 2013): a sentence's vector is the sum of its words' "
             "vectors, trained so that translations are closer than sentences drawn at random."
         ),
-        space="-".join(("bicvm", *words)),
+        space="-".join(("bicvm", *towers)),
         dimension=p.dimension,
-        languages=tuple(words),
+        languages=tuple(towers),
         max_tokens=p.max_tokens,
         pooling="sum",
-        precision="fp32",
         limits=(
             "The order of words is not seen.",
             "A word that was not trained has the vector of all unknown words.",
-            *(("Trained on research-only text: not to be shipped.",) if p.research else ()),
         ),
-        licence="Research use only" if p.research else "Apache-2.0",
+        research=p.research,
         data=provenance(corpus),
     )
 
 
 def _corpus(p: Parameters, work: Workspace) -> Corpus:
-    plan = CorpusPlan(
-        sources=p.sources,
-        languages=p.languages,
-        pivot=p.languages[0],
-        partners=0,
-        held_out_source=p.held_out_source or None,
-        held_out_rows=(p.held_out_first, 1_000_000),
-        evaluation=("tatoeba",),
-        broken=p.broken,
-        seed=p.seed,
-    )
+    plan = corpus_plan(p, evaluation=("tatoeba",), pivot=p.languages[0])
     return prepare_corpus(work, plan, research=p.research)
 
 
-def _words(p: Parameters, work: Workspace, corpus: Corpus) -> dict[str, bytes]:
+def _words(p: Parameters, work: Workspace, corpus: Corpus) -> dict[str, ServedVocabulary]:
     # "Each language's vocabulary used distinct encodings to avoid potential overlap" (4.1).
-    return prepare_words_by_language(work, corpus, WordPlan(least=p.least, lower=True))
+    return prepare_language_vocabularies(work, corpus, WordPlan(least=p.least, lower=True))
 
 
 RECIPE = Recipe(

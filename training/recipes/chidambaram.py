@@ -8,39 +8,29 @@ paper's translation-ranking model, `--set vocabulary=pieces` its variant of sect
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from torch import nn
-from torch.optim import SGD
 
-from training.data.corpus import Corpus, CorpusPlan
+from service.text.vocabulary import NgramPlan
 from training.data.lines import OnBroken
-from training.data.task_batches import CycledTasks, TaskBatch, TaskRows
-from training.development import HeldOutSearch
+from training.data.task_batches import TaskBatch, TaskRows
 from training.encoders.states import SentenceEncoder
 from training.encoders.transformer import TokenEmbedding, TransformerEncoder, make_layer
 from training.encoders.word_ngrams import WordNgramEmbedding
-from training.export import Model, Tower
-from training.feature_vocabulary import (
-    FeatureVocabulary,
-    prepare_feature_vocabulary,
-    prepare_ids,
-    word_plan,
-)
+from training.export import Model
 from training.graphs.traced import traced_graph
 from training.loop import LoopOptions, Phase
-from training.negatives import with_hard_negatives
 from training.objectives.dot_ranking import TranslationRanking
 from training.objectives.nli import InferenceHead
 from training.objectives.quick_thought import QuickThought
 from training.objectives.response import ResponseRanking, ResponseTower
-from training.preparation import prepare_corpus, provenance
-from training.recipe import Recipe, Scale, Stage
-from training.schedules import Constant
+from training.optimisers import sgd_with_table_factor
+from training.preparation import corpus_plan, prepare_corpus, provenance
+from training.recipe import Recipe, Stage, at_scales
 from training.sentence_vectors import MeanPooling
+from training.shared_vocabulary import prepare_shared_vocabulary
 from training.task_corpus import (
     EVALUATION,
     INFERENCE,
@@ -48,12 +38,13 @@ from training.task_corpus import (
     RESPONSE,
     TASKS,
     TRANSLATION,
-    TaskCorpus,
     prepare_task_corpus,
 )
+from training.task_text import TaskText
 from training.tasks import MultiTask
 from training.translation import SHARED
 from training.vocabulary import VocabularyPlan
+from training.word_vocabulary import WordPlan
 from training.workspace import Workspace
 
 RANKING, MAIN = "ranking", "train"
@@ -108,46 +99,44 @@ class Parameters:
             raise ValueError(f"{self.heads} heads do not divide a width of {self.width}")
 
 
-SCALES: Mapping[Scale, Parameters] = MappingProxyType(
-    {
-        "smoke": Parameters(
-            sources=("template_sentences",),
-            held_out_source="template_sentences",
-            held_out_first=224,
-            words=500,
-            unknown_buckets=10,
-            ngram_buckets=500,
-            pieces=90,
-            embedding=24,
-            layers=2,
-            width=32,
-            heads=4,
-            filter=64,
-            tower=24,
-            inference=32,
-            dropout=0.0,
-            batch=24,
-            rate=0.05,  # few steps, so longer ones
-            table_factor=10.0,  # fewer words, so each is seen more often
-            ranking_steps=60,
-            steps=240,
-            log_every=24,
-            develop_every=60,
-        ),
-        "small": Parameters(
-            words=60_000,
-            unknown_buckets=3_000,
-            ngram_buckets=60_000,
-            embedding=160,
-            width=256,
-            filter=1024,
-            tower=160,
-            inference=256,
-            ranking_steps=6_000,
-            steps=30_000,
-        ),
-        "paper": Parameters(sources=("translations",), held_out_source=""),
-    }
+SCALES = at_scales(
+    smoke=Parameters(
+        sources=("template_sentences",),
+        held_out_source="template_sentences",
+        held_out_first=224,
+        words=500,
+        unknown_buckets=10,
+        ngram_buckets=500,
+        pieces=90,
+        embedding=24,
+        layers=2,
+        width=32,
+        heads=4,
+        filter=64,
+        tower=24,
+        inference=32,
+        dropout=0.0,
+        batch=24,
+        rate=0.05,  # few steps, so longer ones
+        table_factor=10.0,  # fewer words, so each is seen more often
+        ranking_steps=60,
+        steps=240,
+        log_every=24,
+        develop_every=60,
+    ),
+    small=Parameters(
+        words=60_000,
+        unknown_buckets=3_000,
+        ngram_buckets=60_000,
+        embedding=160,
+        width=256,
+        filter=1024,
+        tower=160,
+        inference=256,
+        ranking_steps=6_000,
+        steps=30_000,
+    ),
+    paper=Parameters(sources=("translations",), held_out_source=""),
 )
 
 
@@ -167,8 +156,9 @@ def build_encoder(p: Parameters, words: int) -> SentenceEncoder:
     return SentenceEncoder(tokens, MeanPooling())
 
 
-def build_heads(p: Parameters) -> dict[str, nn.Module]:
-    """Return a head a kind of task (section 2.2); languages share them."""
+def build_system(p: Parameters, words: int) -> MultiTask:
+    """Return encoder and heads, a head a kind of task (section 2.2); languages share them."""
+    encoder = build_encoder(p, words)
 
     def tower() -> ResponseTower:
         return ResponseTower(p.width, p.tower)
@@ -179,108 +169,55 @@ def build_heads(p: Parameters) -> dict[str, nn.Module]:
         QUICK_THOUGHT: QuickThought(tower(), tower(), tower()),
         INFERENCE: InferenceHead(p.width, inner=p.inference),
     }
-    return {name: head for name, head in heads.items() if name in p.tasks}
-
-
-def build_system(p: Parameters, words: int) -> MultiTask:
-    """Return encoder and heads."""
-    return MultiTask(build_encoder(p, words), build_heads(p))
-
-
-def build_optimiser(p: Parameters, system: MultiTask) -> SGD:
-    """Return SGD, with the steps of word and n-gram vectors `table_factor` times as long.
-
-    "We multiply the gradient updates to the word and character embeddings by a factor of 100"
-    (section 3.2).
-    """
-    tables = [weight for name, weight in system.named_parameters() if name.endswith("table")]
-    others = [weight for name, weight in system.named_parameters() if not name.endswith("table")]
-    groups: list[dict[str, Any]] = [
-        {"params": tables, "lr": p.rate * p.table_factor},
-        {"params": others},
-    ]
-    return SGD(groups, lr=p.rate)
+    return MultiTask(encoder, {name: head for name, head in heads.items() if name in p.tasks})
 
 
 def build_ranking(p: Parameters, work: Workspace) -> Phase[TaskBatch]:
     """Put together the model that is trained on translation ranking alone, to mine with."""
-    corpus = _corpus(p, work)
-    tasks = _tasks(p, work, corpus)
-    alone = [task for task in tasks.tasks if task.head == TRANSLATION]
-    return _phase(p, work, corpus, tasks, alone, steps=p.ranking_steps if p.negatives else 0)
+    text = _text(p, work)
+    return _phase(p, text, text.translation, steps=p.ranking_steps if p.negatives else 0)
 
 
 def build(p: Parameters, work: Workspace) -> Phase[TaskBatch]:
     """Put the multi-task model together."""
-    corpus = _corpus(p, work)
-    tasks = _tasks(p, work, corpus)
-    if not p.negatives:
-        return _phase(p, work, corpus, tasks, tasks.tasks, steps=p.steps)
-    vocabulary = _vocabulary(p, work, corpus)
-    miner = build_system(p, vocabulary.words).to(work.device)
-    miner.load_state_dict(work.trained(RANKING))
-    mined = with_hard_negatives(
-        work,
-        miner.encoder,
+    text = _text(p, work)
+    tasks = text.tasks.tasks
+    if p.negatives:
+        miner = work.fill(build_system(p, text.vocabulary.size), RANKING).to(work.device)
+        tasks = text.with_hard_negatives(
+            miner, count=p.negatives, pool=p.negatives_pool, seed=p.seed
+        )
+    return _phase(p, text, tasks, steps=p.steps)
+
+
+def _phase(p: Parameters, text: TaskText, tasks: list[TaskRows], *, steps: int) -> Phase[TaskBatch]:
+    system = build_system(p, text.vocabulary.size).to(text.work.device)
+    return text.phase(
+        system,
         tasks,
-        prepare_ids(work, tasks.texts, vocabulary, longest=p.longest),
-        count=p.negatives,
-        pool=p.negatives_pool,
-        longest=p.longest,
-        seed=p.seed,
-    )
-    return _phase(p, work, corpus, tasks, mined, steps=p.steps)
-
-
-def _phase(
-    p: Parameters,
-    work: Workspace,
-    corpus: Corpus,
-    texts: TaskCorpus,
-    tasks: list[TaskRows],
-    *,
-    steps: int,
-) -> Phase[TaskBatch]:
-    vocabulary = _vocabulary(p, work, corpus)
-    system = build_system(p, vocabulary.words).to(work.device)
-    return Phase(
-        system=system,
-        batches=CycledTasks(
-            tasks,
-            prepare_ids(work, texts.texts, vocabulary, longest=p.longest),
-            size=p.batch,
-            longest=p.longest,
-            seed=p.seed,
-        ),
-        optimisers=(build_optimiser(p, system),),
-        schedule=Constant(),
-        develop=HeldOutSearch(system.encoder, vocabulary.tokenizer, corpus.held_out, work.device),
+        size=p.batch,
+        # "We multiply the gradient updates to the word and character embeddings by a factor of
+        # 100" (section 3.2).
+        optimiser=sgd_with_table_factor(system, lr=p.rate, factor=p.table_factor),
         options=LoopOptions(
             steps=steps,
             log_every=p.log_every,
             develop_every=p.develop_every,
             checkpoint_seconds=p.checkpoint_seconds,
         ),
+        seed=p.seed,
     )
 
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: the shared encoder."""
-    corpus = _corpus(p, work)
-    vocabulary = _vocabulary(p, work, corpus)
-    system = build_system(p, vocabulary.words)
-    system.load_state_dict(work.trained(MAIN))
-    encoder = cast(SentenceEncoder, system.encoder.eval())
-    tower = Tower(
-        graph=traced_graph(encoder, features=(4,) if vocabulary.ngrams else ()),
-        reference=encoder.rectangle,
-        tokenizer=vocabulary.file,
-        tokenizer_kind=vocabulary.kind,
-        vocabulary=vocabulary.tokenizer.vocabulary_size,
-        ngrams=vocabulary.ngrams,
-    )
+    text = _text(p, work)
+    system = work.fill(build_system(p, text.vocabulary.size), MAIN)
+    encoder = cast(SentenceEncoder, system.encoder)
+    graph = traced_graph(encoder, features=(4,) if text.vocabulary.ngrams else ())
+    mixed = set(p.tasks) != {TRANSLATION}
     return Model(
-        towers={SHARED: tower},
+        towers={SHARED: text.vocabulary.tower(graph, encoder.rectangle)},
         name="chidambaram",
         family="transformer",
         description=(
@@ -292,49 +229,30 @@ def model(p: Parameters, work: Workspace) -> Model:
         languages=p.languages,
         max_tokens=p.longest,
         pooling="mean",
-        precision="fp32",
-        limits=(
-            "Trained on conversations, running text and inference of mixed licences as well as on "
-            "translations: for research, not to be shipped.",
-        )
-        if set(p.tasks) != {TRANSLATION} or p.research
+        limits=("Its conversations, running text and examples of inference have mixed licences.",)
+        if mixed
         else (),
-        licence="Research use only"
-        if set(p.tasks) != {TRANSLATION} or p.research
-        else "Apache-2.0",
-        data=provenance(corpus),
+        research=p.research or mixed,
+        data=provenance(text.corpus),
     )
 
 
-def _corpus(p: Parameters, work: Workspace) -> Corpus:
-    plan = CorpusPlan(
-        sources=p.sources,
-        languages=p.languages,
-        pivot=p.languages[0],
-        partners=0,
-        held_out_source=p.held_out_source or None,
-        held_out_rows=(p.held_out_first, 1_000_000),
-        evaluation=EVALUATION,
-        broken=p.broken,
-        seed=p.seed,
-    )
-    return prepare_corpus(work, plan, research=p.research)
-
-
-def _tasks(p: Parameters, work: Workspace, corpus: Corpus) -> TaskCorpus:
-    return prepare_task_corpus(work, corpus, p.tasks, pivot=p.languages[0], broken=p.broken)
-
-
-def _vocabulary(p: Parameters, work: Workspace, corpus: Corpus) -> FeatureVocabulary:
+def _text(p: Parameters, work: Workspace) -> TaskText:
+    plan = corpus_plan(p, evaluation=EVALUATION, pivot=p.languages[0])
+    corpus = prepare_corpus(work, plan, research=p.research)
+    tasks = prepare_task_corpus(work, corpus, p.tasks, pivot=p.languages[0], broken=p.broken)
+    vocabulary: VocabularyPlan | WordPlan
     if p.vocabulary == "pieces":
-        return prepare_feature_vocabulary(
-            work, corpus, VocabularyPlan(pieces=p.pieces, seed=p.seed)
+        vocabulary = VocabularyPlan(pieces=p.pieces, seed=p.seed)
+    else:
+        vocabulary = WordPlan(
+            words=p.words,
+            lower=False,  # the paper says nothing of lower case
+            unknown_buckets=p.unknown_buckets,
+            ngrams=NgramPlan(sizes=(3, 4), buckets=p.ngram_buckets),  # section 3.2
         )
-    return prepare_feature_vocabulary(
-        work,
-        corpus,
-        word_plan(words=p.words, unknown_buckets=p.unknown_buckets, ngram_buckets=p.ngram_buckets),
-    )
+    shared = prepare_shared_vocabulary(work, corpus, vocabulary)
+    return TaskText(work, corpus, tasks, shared, p.longest)
 
 
 def _most_words(p: Parameters) -> int:

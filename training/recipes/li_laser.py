@@ -9,45 +9,36 @@ sentence and language at every step, and pivot languages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 import torch
 
-from training.data.corpus import CorpusPlan
+from training.data.catalogue import EDITED
 from training.data.lines import OnBroken
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
 from training.decoders.laser import LaserDecoder
 from training.encoders.recurrent import RecurrentEncoder, blstm_layers, token_vectors
 from training.encoders.states import SentenceEncoder
-from training.export import Model, Tower
+from training.export import Model
 from training.graphs.recurrent import recurrent_graph
-from training.loop import LoopOptions, Phase
+from training.loop import Phase
 from training.objectives.distance_constraint import TmdeDistance
-from training.pivots import pivot_mixture, pivot_terms
-from training.preparation import provenance
-from training.recipe import Recipe, Scale, Stage
+from training.pivots import check_pivots, pivot_description, pivot_mixture, pivot_terms
+from training.preparation import EVERYTHING, corpus_plan, provenance
+from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
 from training.sentence_vectors import MaxPooling
 from training.translation import SHARED, ByLanguage, TranslationSystem
-from training.translation_text import TranslationText, prepare_translation_text
+from training.translation_text import (
+    TranslationText,
+    prepare_translation_text,
+    translation_options,
+)
 from training.workspace import Workspace
 
 STAGE = "train"
-DATA = (
-    "tatoeba",
-    "tatoeba_anki",
-    "bible_nt",
-    "tico19",
-    "python_docs",
-    "gnome_help",
-    "tldr",
-    "ntrex",
-)
-EVALUATION = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +47,7 @@ class Parameters:
 
     languages: tuple[str, ...] = ("en", "de", "fr", "es", "it")  # section 4.2
     pivots: tuple[str, ...] = ("en", "es")  # languages that are written
-    sources: tuple[str, ...] = DATA
+    sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
     broken: OnBroken = "refuse"
     research: bool = False
     held_out_source: str = "ntrex"
@@ -82,8 +73,7 @@ class Parameters:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not set(self.pivots) <= set(self.languages) or len(self.languages) < 2:
-            raise ValueError(f"pivots are among the languages, {', '.join(self.languages)}")
+        check_pivots(self.languages, self.pivots)
         if self.width % 2:
             raise ValueError("width is even: half of it each way")
 
@@ -93,48 +83,46 @@ class Parameters:
         return f"{'c' if self.beta else ''}laser-{self.layers}"
 
 
-SCALES: Mapping[Scale, Parameters] = MappingProxyType(
-    {
-        "smoke": Parameters(
-            languages=("en", "de", "fr", "es"),
-            sources=("template_sentences",),
-            held_out_source="template_sentences",
-            held_out_first=224,
-            pieces=260,
-            layers=1,
-            width=32,
-            decoder_width=48,
-            embedding=24,
-            dropout=0.0,
-            rate=2e-2,
-            batch_tokens=400,
-            longest=60,
-            steps=80,
-            develop_every=40,
-            log_every=10,
-            max_tokens=64,
-        ),
-        "small": Parameters(
-            pieces=8000,
-            layers=1,
-            width=512,
-            decoder_width=512,
-            embedding=256,
-            batch_tokens=3000,
-            longest=60,
-            steps=5000,
-            max_tokens=256,
-        ),
-        # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs
-        # ("Ten to twenty epochs were run", 4.3.1).
-        "paper": Parameters(
-            sources=("europarl",),
-            held_out_source="europarl",
-            held_out_first=1_900_000,
-            precision="bf16",
-            steps=60_000,
-        ),
-    }
+SCALES = at_scales(
+    smoke=Parameters(
+        languages=("en", "de", "fr", "es"),
+        sources=("template_sentences",),
+        held_out_source="template_sentences",
+        held_out_first=224,
+        pieces=260,
+        layers=1,
+        width=32,
+        decoder_width=48,
+        embedding=24,
+        dropout=0.0,
+        rate=2e-2,
+        batch_tokens=400,
+        longest=60,
+        steps=80,
+        develop_every=40,
+        log_every=10,
+        max_tokens=64,
+    ),
+    small=Parameters(
+        pieces=8000,
+        layers=1,
+        width=512,
+        decoder_width=512,
+        embedding=256,
+        batch_tokens=3000,
+        longest=60,
+        steps=5000,
+        max_tokens=256,
+    ),
+    # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs
+    # ("Ten to twenty epochs were run", 4.3.1).
+    paper=Parameters(
+        sources=("europarl",),
+        held_out_source="europarl",
+        held_out_first=1_900_000,
+        precision="bf16",
+        steps=60_000,
+    ),
 )
 
 
@@ -164,70 +152,41 @@ def build_system(p: Parameters, pieces: int) -> TranslationSystem:
 def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put system, batches and schedule together."""
     text = _text(p, work)
-    system = build_system(p, text.pieces).to(work.device)
-    mixture = pivot_mixture(p.languages, p.pivots, constrained=p.beta > 0)
-    limits = BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest)
-    return Phase(
-        system=system,
-        batches=text.batches(mixture, limits=limits, seed=p.seed),
-        optimisers=(torch.optim.Adam(system.parameters(), lr=p.rate),),
+    system = build_system(p, text.shared.size).to(work.device)
+    return text.phase(
+        system,
+        pivot_mixture(p.languages, p.pivots, constrained=p.beta > 0),
+        limits=BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest),
+        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate),
         schedule=Constant(),
-        develop=text.development(system, mixture, longest=p.longest),
-        options=LoopOptions(
-            steps=p.steps,
-            develop_every=p.develop_every,
-            log_every=p.log_every,
-            # Departure: the thesis chooses the best weights by MLDoc's development set (4.3.1).
-            watch="search_error",
-            better="lower",
-            precision=p.precision,
-        ),
+        # Departure: the thesis chooses the best weights by MLDoc's development set (4.3.1).
+        options=translation_options(p, steps=p.steps, precision=p.precision),
+        seed=p.seed,
     )
 
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported."""
     text = _text(p, work)
-    system = build_system(p, text.pieces).eval()
-    system.load_state_dict(work.trained(STAGE))
-    encoder = system.encoder(SHARED)
-    tower = Tower(
-        graph=recurrent_graph(encoder, dimension=p.width),
-        reference=encoder.rectangle,
-        tokenizer=text.vocabulary,
-        tokenizer_kind="sentencepiece",
-        vocabulary=text.pieces,
-    )
+    encoder = work.fill(build_system(p, text.shared.size), STAGE).encoder(SHARED)
+    graph = recurrent_graph(encoder, dimension=p.width)
     return Model(
-        towers={SHARED: tower},
+        towers={SHARED: text.shared.tower(graph, encoder.rectangle)},
         name=p.name,
         family="lstm",
-        description=(
-            f"Learned by translating into {' and '.join(p.pivots)} (Li 2021, chapter 4)"
-            + (", with a distance constraint between translations." if p.beta else ".")
-        ),
+        description=pivot_description(p.pivots, constrained=p.beta > 0),
         space=f"li-{p.name}",
         dimension=p.width,
         languages=p.languages,
         max_tokens=p.max_tokens,
         pooling="max",
-        precision="fp32",
-        limits=("Trained on research-only text: not to be shipped.",) if p.research else (),
-        licence="Research use only" if p.research else "Apache-2.0",
+        research=p.research,
         data=provenance(text.corpus),
     )
 
 
 def _text(p: Parameters, work: Workspace) -> TranslationText:
-    plan = CorpusPlan(
-        sources=p.sources,
-        languages=p.languages,
-        held_out_source=p.held_out_source,
-        held_out_rows=(p.held_out_first, 10_000_000),
-        evaluation=EVALUATION,
-        broken=p.broken,
-        seed=p.seed,
-    )
+    plan = corpus_plan(p, evaluation=EVERYTHING, partners=1)
     return prepare_translation_text(work, plan, pieces=p.pieces, seed=p.seed, research=p.research)
 
 

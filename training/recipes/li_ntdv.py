@@ -9,37 +9,36 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 import torch
-from torch import nn
 
 from training import paths
-from training.data.corpus import CorpusPlan
 from training.data.lines import OnBroken
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
-from training.decoders.attention_gru import AttentionGruDecoder
-from training.encoders.ntdv import ContextHeads, NtdvStates, SumOfHeads, ThroughShared, freeze
-from training.encoders.recurrent import RecurrentEncoder, token_vectors
-from training.encoders.states import SentenceEncoder
-from training.export import Model, Tower
+from training.encoders.ntdv import SumOfHeads
+from training.export import Model
 from training.graphs.ntdv import ntdv_graph
-from training.loop import LoopOptions, Phase
+from training.loop import Phase
 from training.objectives.distance_constraint import NtdvDistance
 from training.objectives.translation import TranslationLoss
-from training.preparation import provenance
-from training.recipe import Recipe, Scale, Stage
+from training.preparation import EVERYTHING, corpus_plan, provenance
+from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
 from training.sentence_vectors import MeanPooling
-from training.translation import ByLanguage, Terms, TranslationSystem
-from training.translation_text import TranslationText, prepare_translation_text
+from training.shared_layers import attention_gru, join_by_shared_layers
+from training.translation import Terms, TranslationSystem
+from training.translation_text import (
+    TranslationText,
+    Watch,
+    prepare_translation_text,
+    translation_options,
+)
 from training.workspace import Workspace
 
 FORWARD, BACKWARD, SHARED_LAYERS = "translate-forward", "translate-backward", "shared-layers"
-DATA = ("tatoeba", "tatoeba_anki", "bible_nt", "gnome_help", "tldr", "mlqe_pe", "ntrex")
-EVALUATION = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
+SOURCES = ("tatoeba", "tatoeba_anki", "bible_nt", "gnome_help", "tldr", "mlqe_pe", "ntrex")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +48,7 @@ class Parameters:
     languages: tuple[str, ...] = ("en", "de")  # two, each with its own encoder and decoder
     vector: Literal["sum", "con"] = "con"  # of the heads' contexts (eq. 3.3, 3.4)
     beta: float = 0.5  # of the constraint (3.3): 0 is NV, above it cNV
-    sources: tuple[str, ...] = DATA
+    sources: tuple[str, ...] = SOURCES
     broken: OnBroken = "refuse"
     research: bool = False
     held_out_source: str = "ntrex"
@@ -87,123 +86,90 @@ class Parameters:
         return 2 * math.sqrt(self.width)
 
 
-SCALES: Mapping[Scale, Parameters] = MappingProxyType(
-    {
-        "smoke": Parameters(
-            sources=("template_sentences",),
-            held_out_source="template_sentences",
-            held_out_first=224,
-            pieces=160,
-            embedding=16,
-            width=24,
-            draws=5,
-            batch=32,
-            rate=1e-2,
-            steps=40,
-            shared_steps=40,
-            develop_every=20,
-            log_every=10,
-            max_tokens=64,
-        ),
-        "small": Parameters(
-            pieces=8000, embedding=256, width=256, rate=1e-3, steps=6000, shared_steps=4000
-        ),
-        # Europarl v7 en-de: 1.9 million pairs, so five epochs are 120,000 batches.
-        "paper": Parameters(
-            sources=("europarl",),
-            held_out_source="europarl",
-            held_out_first=1_900_000,
-            steps=300_000,
-            shared_steps=120_000,
-            develop_every=20_000,
-        ),
-    }
+SCALES = at_scales(
+    smoke=Parameters(
+        sources=("template_sentences",),
+        held_out_source="template_sentences",
+        held_out_first=224,
+        pieces=160,
+        embedding=16,
+        width=24,
+        draws=5,
+        batch=32,
+        rate=1e-2,
+        steps=40,
+        shared_steps=40,
+        develop_every=20,
+        log_every=10,
+        max_tokens=64,
+    ),
+    small=Parameters(
+        pieces=8000, embedding=256, width=256, rate=1e-3, steps=6000, shared_steps=4000
+    ),
+    # Europarl v7 en-de: 1.9 million pairs, so five epochs are 120,000 batches.
+    paper=Parameters(
+        sources=("europarl",),
+        held_out_source="europarl",
+        held_out_first=1_900_000,
+        steps=300_000,
+        shared_steps=120_000,
+        develop_every=20_000,
+    ),
 )
 
 
-def build_translator(p: Parameters, pieces: int, source: str, target: str) -> TranslationSystem:
-    """Return the attention-GRU model from `source` to `target`, as Nematus has it."""
-    layer = nn.GRU(p.embedding, p.width, batch_first=True, bidirectional=True)
-    encoder = RecurrentEncoder(token_vectors(pieces, p.embedding), [layer])
-    decoder = AttentionGruDecoder(pieces, embedding=p.embedding, hidden=p.width, states=2 * p.width)
-    return TranslationSystem(
-        ByLanguage({source: SentenceEncoder(encoder, MeanPooling())}),
-        ByLanguage({target: decoder}),
-        Terms(translation=TranslationLoss("token")),
-    )
-
-
-def build_system(p: Parameters, frozen: Mapping[str, TranslationSystem]) -> TranslationSystem:
-    """Return the frozen models with the shared layers between.
-
-    Args:
-        p: Sizes and weights.
-        frozen: Source language -> the model that translates from it.
-    """
+def translators(p: Parameters, pieces: int) -> dict[tuple[str, str], TranslationSystem]:
+    """Return the forward and the backward model by source and target, in this order."""
     first, second = p.languages
-    gru = nn.GRU(2 * p.width, p.width, batch_first=True)
-    heads = ContextHeads(p.width, p.heads)
-    shared = nn.Linear(p.heads * p.width, 2 * p.width)
-    distance = NtdvDistance(margin=p.margin, draws=p.draws)
-    return TranslationSystem(
-        ByLanguage(
-            {
-                language: SentenceEncoder(
-                    NtdvStates(freeze(model.encoder(language).tokens), gru, heads), MeanPooling()
-                )
-                for language, model in frozen.items()
-            }
-        ),
-        ByLanguage(
-            {
-                target: ThroughShared(shared, freeze(frozen[source].decoders.of(target)))
-                for source, target in ((first, second), (second, first))
-            }
-        ),
-        # Eq. 3.8; a sentence's tokens are added up, as its distances are.
-        Terms(
-            translation=TranslationLoss("sum"),
-            translation_weight=1 - p.beta,
-            closeness={"distance": (distance, p.beta)},
-        ),
+    return {
+        (source, target): attention_gru(
+            source, target, pieces=pieces, embedding=p.embedding, width=p.width
+        )
+        for source, target in ((first, second), (second, first))
+    }
+
+
+def build_system(
+    p: Parameters, models: Mapping[tuple[str, str], TranslationSystem]
+) -> TranslationSystem:
+    """Return the models of `translators` with the shared layers between."""
+    # Eq. 3.8; a sentence's tokens are added up, as its distances are.
+    terms = Terms(
+        translation=TranslationLoss("sum"),
+        translation_weight=1 - p.beta,
+        closeness={"distance": (NtdvDistance(margin=p.margin, draws=p.draws), p.beta)},
     )
+    return join_by_shared_layers(models, terms, width=p.width, heads=p.heads)
 
 
 def build_forward(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put together the training of the model from the first language to the second."""
-    return _translator_phase(p, work, *p.languages)
+    return _build_translator(p, work, *p.languages)
 
 
 def build_backward(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put together the training of the model from the second language to the first."""
-    return _translator_phase(p, work, *reversed(p.languages))
+    return _build_translator(p, work, *reversed(p.languages))
 
 
 def build_shared(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put together the training of the shared layers upon the two models."""
     text = _text(p, work)
-    frozen = _translators(p, text.pieces)
-    for model, stage in zip(frozen.values(), (FORWARD, BACKWARD), strict=True):
+    models = translators(p, text.shared.size)
+    for model, stage in zip(models.values(), (FORWARD, BACKWARD), strict=True):
         model.load_state_dict(work.trained(stage))
     path = paths.TrainingPath(p.languages, p.languages)
-    return _phase(p, text, build_system(p, frozen), path, steps=p.shared_steps)
+    return _phase(p, text, build_system(p, models), path, steps=p.shared_steps)
 
 
-def _translator_phase(
+def _build_translator(
     p: Parameters, work: Workspace, source: str, target: str
 ) -> Phase[TranslationBatch]:
     text = _text(p, work)
-    system = build_translator(p, text.pieces, source, target)
+    system = attention_gru(
+        source, target, pieces=text.shared.size, embedding=p.embedding, width=p.width
+    )
     return _phase(p, text, system, paths.TrainingPath((source,), (target,)), steps=p.steps)
-
-
-def _translators(p: Parameters, pieces: int) -> dict[str, TranslationSystem]:
-    """Return the forward and the backward model by source language, in this order."""
-    first, second = p.languages
-    return {
-        first: build_translator(p, pieces, first, second),
-        second: build_translator(p, pieces, second, first),
-    }
 
 
 def _phase(
@@ -214,44 +180,32 @@ def _phase(
     *,
     steps: int,
 ) -> Phase[TranslationBatch]:
-    system.to(text.work.device)
-    mixture = paths.even([path])
-    limits = BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest)
-    trained = [parameter for parameter in system.parameters() if parameter.requires_grad]
-    return Phase(
-        system=system,
-        batches=text.batches(mixture, limits=limits, seed=p.seed),
-        optimisers=(torch.optim.Adam(trained, lr=p.rate),),
+    trained = [
+        weight for weight in system.to(text.work.device).parameters() if weight.requires_grad
+    ]
+    watch: Watch = "perplexity" if len(path.sources) == 1 else "search_error"
+    return text.phase(
+        system,
+        paths.even([path]),
+        limits=BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest),
+        optimiser=torch.optim.Adam(trained, lr=p.rate),
         schedule=Constant(),
-        develop=text.development(system, mixture, longest=p.longest),
-        options=LoopOptions(
-            steps=steps,
-            clip=p.clip,
-            develop_every=p.develop_every,
-            log_every=p.log_every,
-            watch="perplexity" if len(path.sources) == 1 else "search_error",
-            better="lower",
-        ),
+        options=translation_options(p, steps=steps, watch=watch, clip=p.clip),
+        seed=p.seed,
     )
 
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: one encoder a language."""
     text = _text(p, work)
-    system = build_system(p, _translators(p, text.pieces)).eval()
-    system.load_state_dict(work.trained(SHARED_LAYERS))
+    system = work.fill(build_system(p, translators(p, text.shared.size)), SHARED_LAYERS)
     towers = {}
     for language in p.languages:
         encoder = system.encoder(language)
         if p.vector == "sum":
             encoder.sentence_vector = SumOfHeads(MeanPooling(), p.heads)
-        towers[language] = Tower(
-            graph=ntdv_graph(encoder, dimension=p.dimension),
-            reference=encoder.rectangle,
-            tokenizer=text.vocabulary,
-            tokenizer_kind="sentencepiece",
-            vocabulary=text.pieces,
-        )
+        graph = ntdv_graph(encoder, dimension=p.dimension)
+        towers[language] = text.shared.tower(graph, encoder.rectangle)
     name = f"{'cnv' if p.beta else 'nv'}-{p.vector}"
     return Model(
         towers=towers,
@@ -266,26 +220,14 @@ def model(p: Parameters, work: Workspace) -> Model:
         languages=p.languages,
         max_tokens=p.max_tokens,
         pooling="mean",
-        precision="fp32",
-        limits=(
-            "The language of a text must be known: each has its own encoder.",
-            *(("Trained on research-only text: not to be shipped.",) if p.research else ()),
-        ),
-        licence="Research use only" if p.research else "Apache-2.0",
+        limits=("The language of a text must be known: each has its own encoder.",),
+        research=p.research,
         data=provenance(text.corpus),
     )
 
 
 def _text(p: Parameters, work: Workspace) -> TranslationText:
-    plan = CorpusPlan(
-        sources=p.sources,
-        languages=p.languages,
-        held_out_source=p.held_out_source,
-        held_out_rows=(p.held_out_first, 10_000_000),
-        evaluation=EVALUATION,
-        broken=p.broken,
-        seed=p.seed,
-    )
+    plan = corpus_plan(p, evaluation=EVERYTHING, partners=1)
     return prepare_translation_text(work, plan, pieces=p.pieces, seed=p.seed, research=p.research)
 
 
@@ -305,5 +247,5 @@ RECIPE = Recipe(
         for name, settings in (("NV", ("beta=0",)), ("cNV", ()))
         for vector in ("sum", "con")
     },
-    network=lambda p: build_system(p, _translators(p, p.pieces)),
+    network=lambda p: build_system(p, translators(p, p.pieces)),
 )

@@ -8,14 +8,12 @@ cT-MDE(_P)      pyramid=false, or as it is          with the distance constraint
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 import torch
 
-from training.data.corpus import CorpusPlan
+from training.data.catalogue import EDITED
 from training.data.lines import OnBroken
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
@@ -33,31 +31,24 @@ from training.encoders.transformer import (
     TransformerLayer,
     make_layer,
 )
-from training.export import Model, Tower
+from training.export import Model
 from training.graphs.traced import traced_graph
-from training.loop import LoopOptions, Phase
+from training.loop import Phase
 from training.objectives.distance_constraint import TmdeDistance
-from training.pivots import pivot_mixture, pivot_terms
-from training.preparation import provenance
-from training.recipe import Recipe, Scale, Stage
+from training.pivots import check_pivots, pivot_description, pivot_mixture, pivot_terms
+from training.preparation import EVERYTHING, corpus_plan, provenance
+from training.recipe import Recipe, Stage, at_scales
 from training.schedules import InverseSquareRoot
 from training.sentence_vectors import FirstState
 from training.translation import SHARED, ByLanguage, TranslationSystem
-from training.translation_text import TranslationText, prepare_translation_text
+from training.translation_text import (
+    TranslationText,
+    prepare_translation_text,
+    translation_options,
+)
 from training.workspace import Workspace
 
 STAGE = "train"
-DATA = (
-    "tatoeba",
-    "tatoeba_anki",
-    "bible_nt",
-    "tico19",
-    "python_docs",
-    "gnome_help",
-    "tldr",
-    "ntrex",
-)
-EVALUATION = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +59,7 @@ class Parameters:
     sees: Literal["vector", "states"] = "vector"  # what the decoder sees: states is T-MDE_F
     languages: tuple[str, ...] = ("en", "de", "fr", "es", "it")  # section 4.2
     pivots: tuple[str, ...] = ("en", "es")  # languages that are written
-    sources: tuple[str, ...] = DATA
+    sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
     broken: OnBroken = "refuse"
     research: bool = False
     held_out_source: str = "ntrex"
@@ -98,8 +89,7 @@ class Parameters:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not set(self.pivots) <= set(self.languages) or len(self.languages) < 2:
-            raise ValueError(f"pivots are among the languages, {', '.join(self.languages)}")
+        check_pivots(self.languages, self.pivots)
         if self.width % self.heads:
             raise ValueError(f"width is a multiple of the {self.heads} heads")
         if self.pyramid and (self.rows % 4 or self.layers < 2):
@@ -112,52 +102,50 @@ class Parameters:
         return ("c" if self.beta else "") + "t-mde" + variant
 
 
-SCALES: Mapping[Scale, Parameters] = MappingProxyType(
-    {
-        "smoke": Parameters(
-            languages=("en", "de", "fr", "es"),
-            sources=("template_sentences",),
-            held_out_source="template_sentences",
-            held_out_first=224,
-            pieces=260,
-            width=32,
-            layers=2,
-            heads=4,
-            inner=64,
-            rows=8,
-            dropout=0.0,
-            rate=4e-3,
-            warm_up=20,
-            batch_tokens=400,
-            longest=60,
-            steps=80,
-            develop_every=40,
-            log_every=10,
-            max_tokens=64,
-        ),
-        "small": Parameters(
-            pieces=8000,
-            width=256,
-            heads=4,
-            inner=1024,
-            dropout=0.1,
-            rate=1e-3,
-            warm_up=500,
-            batch_tokens=3000,
-            longest=60,
-            steps=5000,
-            max_tokens=256,
-        ),
-        # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs
-        # ("Ten to twenty epochs were run", 4.3.1).
-        "paper": Parameters(
-            sources=("europarl",),
-            held_out_source="europarl",
-            held_out_first=1_900_000,
-            precision="bf16",
-            steps=60_000,
-        ),
-    }
+SCALES = at_scales(
+    smoke=Parameters(
+        languages=("en", "de", "fr", "es"),
+        sources=("template_sentences",),
+        held_out_source="template_sentences",
+        held_out_first=224,
+        pieces=260,
+        width=32,
+        layers=2,
+        heads=4,
+        inner=64,
+        rows=8,
+        dropout=0.0,
+        rate=4e-3,
+        warm_up=20,
+        batch_tokens=400,
+        longest=60,
+        steps=80,
+        develop_every=40,
+        log_every=10,
+        max_tokens=64,
+    ),
+    small=Parameters(
+        pieces=8000,
+        width=256,
+        heads=4,
+        inner=1024,
+        dropout=0.1,
+        rate=1e-3,
+        warm_up=500,
+        batch_tokens=3000,
+        longest=60,
+        steps=5000,
+        max_tokens=256,
+    ),
+    # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs
+    # ("Ten to twenty epochs were run", 4.3.1).
+    paper=Parameters(
+        sources=("europarl",),
+        held_out_source="europarl",
+        held_out_first=1_900_000,
+        precision="bf16",
+        steps=60_000,
+    ),
 )
 
 
@@ -199,75 +187,44 @@ def build_system(p: Parameters, pieces: int) -> TranslationSystem:
 def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put system, batches and schedule together."""
     text = _text(p, work)
-    system = build_system(p, text.pieces).to(work.device)
-    mixture = pivot_mixture(p.languages, p.pivots, constrained=p.beta > 0)
-    limits = BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest)
-    return Phase(
-        system=system,
-        batches=text.batches(mixture, limits=limits, seed=p.seed),
-        optimisers=(
-            # fairseq's Adam decays the weights apart from the gradient, as AdamW does.
-            torch.optim.AdamW(
-                system.parameters(), lr=p.rate, betas=(0.9, 0.98), weight_decay=p.decay
-            ),
+    system = build_system(p, text.shared.size).to(work.device)
+    return text.phase(
+        system,
+        pivot_mixture(p.languages, p.pivots, constrained=p.beta > 0),
+        limits=BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest),
+        # fairseq's Adam decays the weights apart from the gradient, as AdamW does.
+        optimiser=torch.optim.AdamW(
+            system.parameters(), lr=p.rate, betas=(0.9, 0.98), weight_decay=p.decay
         ),
         schedule=InverseSquareRoot(p.warm_up),
-        develop=text.development(system, mixture, longest=p.longest),
-        options=LoopOptions(
-            steps=p.steps,
-            develop_every=p.develop_every,
-            log_every=p.log_every,
-            # Departure: the thesis chooses the best weights by MLDoc's development set (4.3.1).
-            watch="search_error",
-            better="lower",
-            precision=p.precision,
-        ),
+        # Departure: the thesis chooses the best weights by MLDoc's development set (4.3.1).
+        options=translation_options(p, steps=p.steps, precision=p.precision),
+        seed=p.seed,
     )
 
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported."""
     text = _text(p, work)
-    system = build_system(p, text.pieces).eval()
-    system.load_state_dict(work.trained(STAGE))
-    encoder = system.encoder(SHARED)
-    tower = Tower(
-        graph=traced_graph(encoder),
-        reference=encoder.rectangle,
-        tokenizer=text.vocabulary,
-        tokenizer_kind="sentencepiece",
-        vocabulary=text.pieces,
-    )
+    encoder = work.fill(build_system(p, text.shared.size), STAGE).encoder(SHARED)
+    graph = traced_graph(encoder)
     return Model(
-        towers={SHARED: tower},
+        towers={SHARED: text.shared.tower(graph, encoder.rectangle)},
         name=p.name,
         family="transformer",
-        description=(
-            f"Learned by translating into {' and '.join(p.pivots)} (Li 2021, chapter 4)"
-            + (", with a distance constraint between translations." if p.beta else ".")
-        ),
+        description=pivot_description(p.pivots, constrained=p.beta > 0),
         space=f"li-{p.name}",
         dimension=p.width,
         languages=p.languages,
         max_tokens=p.max_tokens,
         pooling="first",
-        precision="fp32",
-        limits=("Trained on research-only text: not to be shipped.",) if p.research else (),
-        licence="Research use only" if p.research else "Apache-2.0",
+        research=p.research,
         data=provenance(text.corpus),
     )
 
 
 def _text(p: Parameters, work: Workspace) -> TranslationText:
-    plan = CorpusPlan(
-        sources=p.sources,
-        languages=p.languages,
-        held_out_source=p.held_out_source,
-        held_out_rows=(p.held_out_first, 10_000_000),
-        evaluation=EVALUATION,
-        broken=p.broken,
-        seed=p.seed,
-    )
+    plan = corpus_plan(p, evaluation=EVERYTHING, partners=1)
     return prepare_translation_text(work, plan, pieces=p.pieces, seed=p.seed, research=p.research)
 
 

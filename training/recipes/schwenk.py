@@ -9,50 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 import torch
 
-from service.text.tokenizer import SentencePieceTokenizer
 from training import paths
-from training.data.corpus import Corpus, CorpusPlan
+from training.data.catalogue import EDITED
 from training.data.lines import OnBroken
-from training.data.parallel_rows import joined_rows
 from training.data.translation import TranslationBatch
-from training.data.translation_batches import BatchLimits, TranslationBatches
+from training.data.translation_batches import BatchLimits
 from training.decoders.lstm import LstmDecoder
 from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_layers, token_vectors
 from training.encoders.states import SentenceEncoder
-from training.export import Model, Tower
+from training.export import Model
 from training.graphs.recurrent import recurrent_graph
-from training.language_vocabularies import (
-    prepare_language_tokens,
-    prepare_language_vocabularies,
-    tokenize_columns,
-)
-from training.loop import LoopOptions, Phase
+from training.language_vocabularies import prepare_language_vocabularies
+from training.loop import Phase
 from training.objectives.translation import TranslationLoss
 from training.plateau import Plateau
-from training.preparation import prepare_corpus, provenance
-from training.recipe import Recipe, Scale, Stage
+from training.preparation import corpus_plan, prepare_corpus, provenance
+from training.recipe import Recipe, Stage, at_scales
 from training.sentence_vectors import LastState, MaxPooling
 from training.translation import ByLanguage, Terms, TranslationSystem
-from training.translation_development import TranslationDevelopment
+from training.translation_text import TranslationText, translation_options
 from training.vocabulary import VocabularyPlan
 from training.workspace import Workspace
 
 STAGE = "train"
-DATA = (
-    "tatoeba",
-    "tatoeba_anki",
-    "bible_nt",
-    "tico19",
-    "python_docs",
-    "gnome_help",
-    "tldr",
-    "ntrex",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +43,7 @@ class Parameters:
     """What may be changed with `--set`."""
 
     languages: tuple[str, ...] = ("en", "de", "fr", "es")  # UN corpus: en fr es ru ar zh
-    sources: tuple[str, ...] = DATA
+    sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
     broken: OnBroken = "refuse"
     research: bool = False
     held_out_source: str = "ntrex"
@@ -95,38 +78,41 @@ class Parameters:
         if self.strategy == "M:N" and not 1 <= self.together < len(self.languages):
             raise ValueError("together is at least 1 and leaves a language to be written")
 
+    @property
+    def dimension(self) -> int:
+        """Width of a sentence vector."""
+        return self.width * (2 if self.encoder == "blstm" else 1)
 
-SCALES: Mapping[Scale, Parameters] = MappingProxyType(
-    {
-        "smoke": Parameters(
-            languages=("en", "de", "fr", "ja"),
-            sources=("template_sentences",),
-            held_out_source="template_sentences",
-            held_out_first=224,
-            targets=("en", "de"),
-            pieces=120,
-            width=32,
-            embedding=24,
-            decoder_width=32,
-            batch=32,
-            rate=0.01,
-            steps=60,
-            develop_every=30,
-            log_every=10,
-        ),
-        "small": Parameters(pieces=6000, width=256, embedding=256, decoder_width=256, steps=6000),
-        # 8.3 million 6-way rows of the UN corpus, up to five epochs of batches of 96 (section 4.1).
-        "paper": Parameters(
-            languages=("en", "fr", "es", "ru", "ar", "zh"),
-            sources=("un",),
-            held_out_source="un",
-            held_out_first=8_300_000,
-            pieces=20_000,
-            rate=0.01,
-            steps=430_000,
-            develop_every=20_000,
-        ),
-    }
+
+SCALES = at_scales(
+    smoke=Parameters(
+        languages=("en", "de", "fr", "ja"),
+        sources=("template_sentences",),
+        held_out_source="template_sentences",
+        held_out_first=224,
+        targets=("en", "de"),
+        pieces=120,
+        width=32,
+        embedding=24,
+        decoder_width=32,
+        batch=32,
+        rate=0.01,
+        steps=60,
+        develop_every=30,
+        log_every=10,
+    ),
+    small=Parameters(pieces=6000, width=256, embedding=256, decoder_width=256, steps=6000),
+    # 8.3 million 6-way rows of the UN corpus, up to five epochs of batches of 96 (section 4.1).
+    paper=Parameters(
+        languages=("en", "fr", "es", "ru", "ar", "zh"),
+        sources=("un",),
+        held_out_source="un",
+        held_out_first=8_300_000,
+        pieces=20_000,
+        rate=0.01,
+        steps=430_000,
+        develop_every=20_000,
+    ),
 )
 
 
@@ -144,7 +130,6 @@ def mixture_of(p: Parameters) -> paths.Mixture:
 def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:
     """Put the parts together; `pieces` is the size of each language's vocabulary."""
     mixture = mixture_of(p)
-    dimension = p.width * (2 if p.encoder == "blstm" else 1)
 
     def encoder(language: str) -> SentenceEncoder:
         stack = blstm_layers if p.encoder == "blstm" else lstm_layers
@@ -159,10 +144,12 @@ def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:
         return LstmDecoder(
             token_vectors(pieces[language], p.embedding),
             lstm_layers(
-                p.embedding + (dimension if p.every_step else 0), p.decoder_width, p.decoder_layers
+                p.embedding + (p.dimension if p.every_step else 0),
+                p.decoder_width,
+                p.decoder_layers,
             ),
             languages=(language,),
-            vector=dimension,
+            vector=p.dimension,
             every_step=p.every_step,
             dropout=p.dropout,
         )
@@ -176,58 +163,31 @@ def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:
 
 def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put system, batches and schedule together."""
-    corpus, vocabularies = _corpus(p, work), _vocabularies(p, work)
-    tokenizers = {name: SentencePieceTokenizer(model) for name, model in vocabularies.items()}
-    system = build_system(p, {name: t.vocabulary_size for name, t in tokenizers.items()})
-    system.to(work.device)
-    # One token more than may be, so that what is too long is known and left out rather than cut.
-    tokens = prepare_language_tokens(work, corpus, vocabularies, longest=p.longest + 1)
-    held_out, held_out_tokens = tokenize_columns(corpus.held_out, tokenizers, longest=p.longest + 1)
-    limits = BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest)
-    mixture = mixture_of(p)
-    return Phase(
-        system=system,
-        batches=TranslationBatches(
-            joined_rows(corpus, "en"), tokens, mixture, limits=limits, seed=p.seed
-        ),
+    text = _text(p, work)
+    system = build_system(p, text.sizes).to(work.device)
+    return text.phase(
+        system,
+        mixture_of(p),
+        limits=BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest),
         # Departure: Adam (Kingma & Ba 2015); the paper names no optimiser.
-        optimisers=(torch.optim.Adam(system.parameters(), lr=p.rate),),
+        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate),
         schedule=Plateau(("perplexity", "search_error")),
-        develop=TranslationDevelopment(
-            system, held_out, held_out_tokens, mixture, longest=p.longest, device=work.device
-        ),
-        options=LoopOptions(
-            steps=p.steps,
-            clip=p.clip,
-            develop_every=p.develop_every,
-            log_every=p.log_every,
-            watch="search_error",
-            better="lower",
-        ),
+        options=translation_options(p, steps=p.steps, clip=p.clip),
+        seed=p.seed,
     )
 
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: the encoders; the decoders have done their work."""
-    corpus, vocabularies = _corpus(p, work), _vocabularies(p, work)
-    pieces = {
-        name: SentencePieceTokenizer(model).vocabulary_size for name, model in vocabularies.items()
-    }
-    system = build_system(p, pieces).eval()
-    system.load_state_dict(work.trained(STAGE))
-    dimension = p.width * (2 if p.encoder == "blstm" else 1)
-    languages = mixture_of(p).sources
+    text = _text(p, work)
+    system = work.fill(build_system(p, text.sizes), STAGE)
+    towers = {}
+    for language in mixture_of(p).sources:
+        encoder = system.encoder(language)
+        graph = recurrent_graph(encoder, dimension=p.dimension)
+        towers[language] = text.vocabularies[language].tower(graph, encoder.rectangle)
     return Model(
-        towers={
-            language: Tower(
-                graph=recurrent_graph(system.encoder(language), dimension=dimension),
-                reference=system.encoder(language).rectangle,
-                tokenizer=vocabularies[language],
-                tokenizer_kind="sentencepiece",
-                vocabulary=pieces[language],
-            )
-            for language in languages
-        },
+        towers=towers,
         name=f"schwenk-{p.encoder}",
         family="lstm",
         description=(
@@ -235,34 +195,20 @@ def model(p: Parameters, work: Workspace) -> Model:
             f"translating {p.strategy} (Schwenk & Douze 2017)."
         ),
         space=f"schwenk-{p.encoder}",
-        dimension=dimension,
-        languages=languages,
+        dimension=p.dimension,
+        languages=tuple(towers),
         max_tokens=p.max_tokens,
         pooling="max" if p.encoder == "blstm" else "last",
-        precision="fp32",
         limits=("The language of a text has to be known: each has an encoder of its own.",),
-        licence="Research use only" if p.research else "Apache-2.0",
-        data=provenance(corpus),
+        research=p.research,
+        data=provenance(text.corpus),
     )
 
 
-def _corpus(p: Parameters, work: Workspace) -> Corpus:
-    plan = CorpusPlan(
-        sources=p.sources,
-        languages=p.languages,
-        partners=0,  # n-way rows are joined again through English
-        held_out_source=p.held_out_source,
-        held_out_rows=(p.held_out_first, 10_000_000),
-        evaluation=("tatoeba",),
-        broken=p.broken,
-        seed=p.seed,
-    )
-    return prepare_corpus(work, plan, research=p.research)
-
-
-def _vocabularies(p: Parameters, work: Workspace) -> dict[str, bytes]:
-    plan = VocabularyPlan(pieces=p.pieces, kind="bpe", seed=p.seed)
-    return prepare_language_vocabularies(work, _corpus(p, work), plan)
+def _text(p: Parameters, work: Workspace) -> TranslationText:
+    corpus = prepare_corpus(work, corpus_plan(p, evaluation=("tatoeba",)), research=p.research)
+    pieces = VocabularyPlan(pieces=p.pieces, kind="bpe", seed=p.seed)
+    return TranslationText(work, corpus, prepare_language_vocabularies(work, corpus, pieces))
 
 
 RECIPE = Recipe(

@@ -8,57 +8,38 @@ norm of the encoder's weights (section 2).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, cast
 
 import torch
 from torch import nn
 
 from training import paths
-from training.data.corpus import Corpus, CorpusPlan
+from training.data.catalogue import EDITED
 from training.data.lines import BrokenLines, OnBroken
-from training.data.parallel_rows import joined_rows
 from training.data.translation import TranslationBatch
-from training.data.translation_batches import BatchLimits, TranslationBatches
-from training.data.word_vectors import read_word_vectors
+from training.data.translation_batches import BatchLimits
+from training.data.word_vectors import Array, read_word_vectors
 from training.decoders.lstm import LstmDecoder
 from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_layers, token_vectors
 from training.encoders.states import SentenceEncoder
-from training.export import Model, Tower
+from training.export import Model
 from training.graphs.recurrent import recurrent_graph
-from training.language_vocabularies import tokenize_columns
-from training.loop import LoopOptions, Phase
+from training.loop import Phase
 from training.objectives.similarity import squared_distance
 from training.objectives.translation import TranslationLoss
 from training.objectives.weight_regularisation import recurrent_weight_norm
-from training.preparation import prepare_corpus, provenance
-from training.recipe import Recipe, Scale, Stage
+from training.preparation import corpus_plan, prepare_corpus, provenance
+from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
 from training.sentence_vectors import MaxPooling, MeanPooling, SelfAttention
-from training.shared_vocabulary import (
-    SharedVocabulary,
-    Unit,
-    prepare_shared_tokens,
-    prepare_shared_vocabulary,
-)
+from training.shared_vocabulary import Unit, prepare_shared_vocabulary, unit_plan
 from training.translation import SHARED, ByLanguage, Terms, TranslationSystem
-from training.translation_development import TranslationDevelopment
+from training.translation_text import TranslationText, translation_options
 from training.workspace import Workspace
 
 STAGE = "train"
-DATA = (
-    "tatoeba",
-    "tatoeba_anki",
-    "bible_nt",
-    "tico19",
-    "python_docs",
-    "gnome_help",
-    "tldr",
-    "ntrex",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +48,7 @@ class Parameters:
 
     languages: tuple[str, ...] = ("en", "de", "fr", "es", "it", "pt")
     pivots: tuple[str, ...] = ("en", "es")
-    sources: tuple[str, ...] = DATA
+    sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
     broken: OnBroken = "refuse"
     research: bool = False
     held_out_source: str = "ntrex"
@@ -102,41 +83,39 @@ class Parameters:
             raise ValueError("similarity and weight_norm are weights, 0 or more")
 
 
-SCALES: Mapping[Scale, Parameters] = MappingProxyType(
-    {
-        "smoke": Parameters(
-            languages=("en", "de", "fr", "es"),
-            sources=("template_sentences",),
-            held_out_source="template_sentences",
-            held_out_first=224,
-            unit="words",
-            vocabulary=85_000,
-            embedding=32,
-            width=32,
-            dimension=64,
-            decoder_width=64,
-            batch_tokens=1000,
-            rate=0.01,
-            steps=100,
-            develop_every=50,
-            log_every=10,
-        ),
-        "small": Parameters(steps=6000),
-        "paper": Parameters(
-            sources=("europarl",),
-            held_out_source="europarl",
-            held_out_first=1_000_000,
-            unit="words",
-            vocabulary=85_000,
-            embedding=512,
-            width=512,
-            dimension=1024,
-            decoder_width=1024,
-            batch_tokens=16_000,
-            steps=300_000,  # "about 1.5 days on 4 GPUs"
-            develop_every=10_000,
-        ),
-    }
+SCALES = at_scales(
+    smoke=Parameters(
+        languages=("en", "de", "fr", "es"),
+        sources=("template_sentences",),
+        held_out_source="template_sentences",
+        held_out_first=224,
+        unit="words",
+        vocabulary=85_000,
+        embedding=32,
+        width=32,
+        dimension=64,
+        decoder_width=64,
+        batch_tokens=1000,
+        rate=0.01,
+        steps=100,
+        develop_every=50,
+        log_every=10,
+    ),
+    small=Parameters(steps=6000),
+    paper=Parameters(
+        sources=("europarl",),
+        held_out_source="europarl",
+        held_out_first=1_000_000,
+        unit="words",
+        vocabulary=85_000,
+        embedding=512,
+        width=512,
+        dimension=1024,
+        decoder_width=1024,
+        batch_tokens=16_000,
+        steps=300_000,  # "about 1.5 days on 4 GPUs"
+        develop_every=10_000,
+    ),
 )
 
 
@@ -173,56 +152,33 @@ def build_system(p: Parameters, size: int) -> TranslationSystem:
 
 def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put system, batches and schedule together."""
-    corpus = _corpus(p, work)
-    vocabulary = _vocabulary(p, work, corpus)
-    system = build_system(p, vocabulary.size)
-    if p.word_vectors is not None:
-        _fill(system, p, vocabulary, work)
+    text = _text(p, work)
+    system = build_system(p, text.shared.size)
+    if p.word_vectors is not None:  # they are trained on (section 2)
+        vectors = read_word_vectors(
+            Path(p.word_vectors), languages=p.languages, broken=BrokenLines(p.broken)
+        )
+        filled = vectors.fill(_token_vectors(system), text.shared.units)
+        work.progress.note(f"{filled:,} of {text.shared.size:,} {p.unit} begin with a word vector")
     system.to(work.device)
-    # One token more than may be, so that what is too long is known and left out rather than cut.
-    tokens = prepare_shared_tokens(work, corpus, vocabulary, longest=p.longest + 1)
-    held_out, held_out_tokens = tokenize_columns(
-        corpus.held_out, dict.fromkeys(p.languages, vocabulary.tokenizer), longest=p.longest + 1
-    )
-    mixture = paths.even(paths.both_ways(p.languages, p.pivots))
-    limits = BatchLimits(tokens=p.batch_tokens, longest=p.longest)
-    return Phase(
-        system=system,
-        batches=TranslationBatches(
-            joined_rows(corpus, "en"), tokens, mixture, limits=limits, seed=p.seed
-        ),
-        optimisers=(torch.optim.Adam(system.parameters(), lr=p.rate),),
+    return text.phase(
+        system,
+        paths.even(paths.both_ways(p.languages, p.pivots)),
+        limits=BatchLimits(tokens=p.batch_tokens, longest=p.longest),
+        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate),
         schedule=LinearDecay(p.steps),
-        develop=TranslationDevelopment(
-            system, held_out, held_out_tokens, mixture, longest=p.longest, device=work.device
-        ),
-        options=LoopOptions(
-            steps=p.steps,
-            clip=p.clip,
-            develop_every=p.develop_every,
-            log_every=p.log_every,
-            watch="search_error",
-            better="lower",
-        ),
+        options=translation_options(p, steps=p.steps, clip=p.clip),
+        seed=p.seed,
     )
 
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: the encoder."""
-    corpus = _corpus(p, work)
-    vocabulary = _vocabulary(p, work, corpus)
-    system = build_system(p, vocabulary.size).eval()
-    system.load_state_dict(work.trained(STAGE))
-    encoder = system.encoder(SHARED)
-    tower = Tower(
-        graph=recurrent_graph(encoder, dimension=p.dimension),
-        reference=encoder.rectangle,
-        tokenizer=vocabulary.file,
-        tokenizer_kind=vocabulary.kind,
-        vocabulary=vocabulary.size,
-    )
+    text = _text(p, work)
+    encoder = work.fill(build_system(p, text.shared.size), STAGE).encoder(SHARED)
+    graph = recurrent_graph(encoder, dimension=p.dimension)
     return Model(
-        towers={SHARED: tower},
+        towers={SHARED: text.shared.tower(graph, encoder.rectangle)},
         name="yu",
         family="lstm",
         description=(
@@ -234,42 +190,22 @@ def model(p: Parameters, work: Workspace) -> Model:
         languages=p.languages,
         max_tokens=p.max_tokens,
         pooling=p.pooling,
-        precision="fp32",
-        licence="Research use only" if p.research else "Apache-2.0",
-        data=provenance(corpus),
+        research=p.research,
+        data=provenance(text.corpus),
     )
 
 
-def _fill(
-    system: TranslationSystem, p: Parameters, vocabulary: SharedVocabulary, work: Workspace
-) -> None:
-    """Begin with the word vectors of the file that was named; they are trained on (section 2)."""
-    vectors = read_word_vectors(
-        Path(str(p.word_vectors)), languages=p.languages, broken=BrokenLines(p.broken)
-    )
-    tokens = cast(RecurrentEncoder, system.encoder(SHARED).tokens)
-    with torch.no_grad():
-        filled = vectors.fill(tokens.embedding.weight.numpy(), vocabulary.units)
-    work.progress.note(f"{filled:,} of {vocabulary.size:,} {p.unit} begin with a word vector")
+def _token_vectors(system: TranslationSystem) -> Array:
+    embedding = cast(RecurrentEncoder, system.encoder(SHARED).tokens).embedding
+    return embedding.weight.detach().numpy()
 
 
-def _corpus(p: Parameters, work: Workspace) -> Corpus:
-    plan = CorpusPlan(
-        sources=p.sources,
-        languages=p.languages,
-        variants={"pt-pt": "pt", "pt-br": "pt"},
-        partners=0,  # n-way rows are joined again through English
-        held_out_source=p.held_out_source,
-        held_out_rows=(p.held_out_first, 10_000_000),
-        evaluation=("tatoeba",),
-        broken=p.broken,
-        seed=p.seed,
-    )
-    return prepare_corpus(work, plan, research=p.research)
-
-
-def _vocabulary(p: Parameters, work: Workspace, corpus: Corpus) -> SharedVocabulary:
-    return prepare_shared_vocabulary(work, corpus, unit=p.unit, size=p.vocabulary, seed=p.seed)
+def _text(p: Parameters, work: Workspace) -> TranslationText:
+    plan = corpus_plan(p, evaluation=("tatoeba",), variants={"pt-pt": "pt", "pt-br": "pt"})
+    corpus = prepare_corpus(work, plan, research=p.research)
+    unit = unit_plan(p.unit, size=p.vocabulary, seed=p.seed)
+    shared = prepare_shared_vocabulary(work, corpus, unit)
+    return TranslationText(work, corpus, {SHARED: shared})
 
 
 RECIPE = Recipe(

@@ -11,6 +11,7 @@ from service.errors import InputError
 from service.inference.encoder import Encoder
 from training.checkpoints import load_checkpoint
 from training.export import PARITY, check_parity
+from training.optimisers import sgd_with_table_factor
 from training.recipe import change
 from training.recipes import chidambaram
 from training.run import Run, open_run, train
@@ -87,8 +88,8 @@ def test_steps_of_word_and_ngram_vectors_are_a_hundred_times_as_long() -> None:
     before = copy.deepcopy(system)
     for parameter in system.parameters():
         parameter.grad = torch.ones_like(parameter)
-    paper = change(SMOKE, ["rate=0.008", "table_factor=100"])
-    chidambaram.build_optimiser(paper, system).step()
+    paper = chidambaram.SCALES["paper"]
+    sgd_with_table_factor(system, lr=paper.rate, factor=paper.table_factor).step()
     tables = {"encoder.tokens.embedding.word_table", "encoder.tokens.embedding.ngram_table"}
     for (name, after), start in zip(system.named_parameters(), before.parameters(), strict=True):
         step = 0.8 if name in tables else 0.008

@@ -70,7 +70,7 @@ def test_frozen_weights_are_bit_identical_after_the_shared_stage(run: Run) -> No
 
 @pytest.mark.usefixtures("bundle")
 def test_both_languages_share_the_three_layers(run: Run) -> None:
-    system = li_ntdv.build_system(run.parameters, li_ntdv._translators(run.parameters, 30))
+    system = li_ntdv.build_system(run.parameters, li_ntdv.translators(run.parameters, 30))
     trained = {name for name, p in system.named_parameters() if p.requires_grad}
     assert {name.rsplit(".", 2)[-2] for name in trained} == {
         *("gru", "query", "key", "value", "shared"),
@@ -108,7 +108,7 @@ def test_the_papers_numbers() -> None:
 
 def test_nv_has_no_constraint() -> None:
     p = change(li_ntdv.SCALES["smoke"], ["beta=0"])
-    system = li_ntdv.build_system(p, li_ntdv._translators(p, 30))
+    system = li_ntdv.build_system(p, li_ntdv.translators(p, 30))
     assert system._terms.closeness["distance"][1] == 0.0
     assert system._terms.translation_weight == 1.0
 
