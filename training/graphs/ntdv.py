@@ -9,10 +9,10 @@ import numpy as np
 from onnx import TensorProto
 from torch import nn
 
+from service.bundle.graph_builder import GraphBuilder
 from training.encoders.ntdv import ContextHeads, NtdvStates, SumOfHeads
 from training.encoders.recurrent import RecurrentEncoder
 from training.encoders.states import SentenceEncoder
-from service.bundle.graph_builder import GraphBuilder
 from training.graphs.pooling import pool
 from training.graphs.recurrent import recurrent_layer, recurrent_steps, sentence_lengths
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from onnx import TensorProto
 from torch import Tensor, nn
 
+from service.bundle.graph_builder import GraphBuilder
 from training.encoders.recurrent import RecurrentEncoder
 from training.encoders.states import SentenceEncoder
-from service.bundle.graph_builder import GraphBuilder
 from training.graphs.pooling import pool
 
 Array = npt.NDArray[np.float32]

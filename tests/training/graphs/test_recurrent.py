@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import nn
 
+from service.bundle.graph_builder import GraphBuilder
 from service.inference.session import EncoderSession
 from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_layers, token_vectors
 from training.encoders.states import SentenceEncoder
 from training.export import PARITY, Tower, check_parity
-from service.bundle.graph_builder import GraphBuilder
 from training.graphs.pooling import pool
 from training.graphs.recurrent import recurrent_graph
 from training.sentence_vectors import LastState, MaxPooling, MeanPooling, SelfAttention
