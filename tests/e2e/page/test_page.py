@@ -1,0 +1,221 @@
+"""The page at /, with clicks and keys in a real Chromium."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Server, start_server
+from tests.e2e.page.conftest import BIG, Browser, Page, expect
+
+pytestmark = pytest.mark.e2e
+
+GUITAR = "Warum verstimmt sich meine Gitarre?"
+
+
+def status(page: Page, name: str) -> str:
+    """What a panel says once it says something."""
+    expect(page.locator(f"#{name}")).not_to_be_empty()
+    return str(page.inner_text(f"#{name}"))
+
+
+def test_a_question_finds_all_languages_by_keyboard_alone(page: Page) -> None:
+    page.locator("#query").focus()
+    page.keyboard.type(GUITAR)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#hits li")
+    assert re.match(
+        r"10 of 3,000 documents, in \d+ languages, [\d.]+ ms", status(page, "search-status")
+    )
+    assert len(set(page.locator("#hits .chip").all_inner_texts())) >= 5
+    scores = [float(text) for text in page.locator("#hits .score").all_inner_texts()]
+    assert scores == sorted(scores, reverse=True)
+    assert "ms in the service" in page.inner_text("#search-timing")
+    assert "q=Warum" in page.url, "the address can be sent to somebody"
+
+    page.locator("#languages input").first.focus()
+    page.keyboard.press("Space")
+    expect(page.locator("#hits .chip")).to_have_text(["ar"] * 10)
+
+
+def test_it_searches_while_one_types(page: Page) -> None:
+    page.locator("#query").press_sequentially("Why does ice float?", delay=5)
+    page.wait_for_selector("#hits li")
+    page.fill("#query", "")
+    page.wait_for_selector("#hits li", state="detached")
+    page.click("#search-examples button >> nth=1")
+    page.wait_for_selector("#hits li")
+    assert page.input_value("#query").startswith("Pourquoi")
+
+
+def test_arrows_walk_through_the_tabs_and_the_address_remembers(page: Page) -> None:
+    page.focus("#tab-search")
+    page.keyboard.press("ArrowRight")
+    assert page.is_visible("#compare")
+    assert not page.is_visible("#search")
+    assert page.evaluate("document.activeElement.id") == "tab-compare"
+    page.keyboard.press("End")
+    assert page.is_visible("#live")
+    page.keyboard.press("ArrowRight")
+    assert page.is_visible("#search")
+    page.goto("/#map")
+    page.reload()
+    assert page.is_visible("#map")
+
+
+def test_two_texts_are_compared(page: Page, server: Server) -> None:
+    page.click("#tab-compare")
+    page.fill("#left", "The cat sleeps.")
+    page.fill("#right", "Die Katze schläft.")
+    page.click("#compare-form .primary")
+    page.wait_for_selector("#gauge")
+    body = {"inputs": {"source_sentence": "The cat sleeps.", "sentences": ["Die Katze schläft."]}}
+    (cosine,) = server.client.post("/similarity", json=body).json()
+    assert float(page.inner_text("#cosine")) == pytest.approx(cosine, abs=6e-4)
+
+
+def test_a_column_becomes_a_map_and_a_matrix(page: Page) -> None:
+    page.click("#tab-map")
+    page.fill(
+        "#column",
+        "Ice floats.\tice\nEis schwimmt.\tice\nMy tooth hurts.\ttooth\n\nMein Zahn tut weh.\ttooth",
+    )
+    page.click("#map-form .primary")
+    page.wait_for_selector("#plane .dot")
+    assert page.locator("#plane .dot").count() == 4
+    assert page.locator("#legend button").all_inner_texts() == ["ice 2", "tooth 2"]
+    assert page.locator("#matrix tbody tr").count() == 4
+    assert page.locator("#matrix tbody td").first.inner_text() == "1.00"
+
+    page.focus("#plane")
+    page.keyboard.press("ArrowRight")
+    assert "“Ice floats.” (ice, English)" in page.inner_text("#plane-caption")
+    assert "Nearest: “Eis schwimmt.”" in page.inner_text("#plane-caption")
+    page.click("#legend button >> nth=1")
+    assert page.locator("#plane .dot.faded").count() == 2
+    page.select_option("#colour-by", "language")
+    assert "English 2" in page.locator("#legend button").all_inner_texts()
+
+
+def test_a_sample_of_the_corpus_is_drawn(page: Page) -> None:
+    page.click("#tab-map")
+    page.click("#map-example")
+    page.wait_for_selector("#plane .dot")
+    assert "by t-SNE" in status(page, "map-status")
+    assert page.locator("#legend button").count() >= 3
+    assert page.locator("#matrix canvas").count() == 1
+
+
+def test_texts_are_classified(page: Page) -> None:
+    page.click("#tab-classify")
+    page.click("#classify-form .primary")
+    page.wait_for_selector("#labelled li")
+    best = page.locator("#labelled .label-row:first-child .label").all_inner_texts()
+    assert best[:2] == ["sports", "politics"]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.parametrize("tab", ["search", "compare", "map", "classify"])
+def test_the_curl_answers_what_the_page_showed(page: Page, tab: str) -> None:
+    page.click(f"#tab-{tab}")
+    if tab == "search":
+        page.fill("#query", "Il m'a dit: \"l'eau\" & rien d'autre")
+    page.click(f"#{tab} .primary")
+    page.wait_for_selector("#curl")
+    command = shlex.split(page.inner_text("#curl-line").replace("\\\n", " "))
+    done = subprocess.run([*command, "--fail"], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    if tab == "search":
+        page.wait_for_selector("#hits li")
+        assert page.locator("#hits .text").first.inner_text() == answer[0]["text"]
+
+
+def test_live_figures_move(page: Page) -> None:
+    page.click("#tab-live")
+    page.wait_for_timeout(1200)
+    page.click("#burst")
+    expect(page.locator("#live-status")).to_contain_text("took")
+    expect(page.locator("#gauges output").first).not_to_have_text(re.compile("^(0|–)$"))
+    assert page.locator(".curve polyline").count() == page.locator(".gauge-card").count()
+    page.click("#pause")
+    before = page.inner_text("#gauges")
+    page.wait_for_timeout(1500)
+    assert page.inner_text("#gauges") == before
+
+
+def test_what_the_service_refuses_is_said(page: Page, complaints: list[str]) -> None:
+    page.click("#tab-map")
+    page.fill("#column", "\n".join(f"Sentence {number}" for number in range(501)))
+    page.click("#map-form .primary")
+    page.wait_for_selector("#map-status.problem")
+    assert "501 are too many" in page.inner_text("#map-status")
+    assert "Send a sample of them." in page.inner_text("#map-status")
+    assert not page.is_visible("#map-result")
+    complaints[:] = [said for said in complaints if "413" not in said]
+
+
+def test_a_service_that_is_gone_is_said(page: Page, complaints: list[str]) -> None:
+    page.route("**/similar?**", lambda route: route.abort())
+    page.fill("#query", "ice")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#search-status.problem")
+    assert "does not answer" in page.inner_text("#search-status")
+    page.unroute("**/similar?**")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#hits li")
+    assert not page.locator("#search-status.problem").count()
+    complaints[:] = [said for said in complaints if "ERR_FAILED" not in said]
+
+
+def test_text_is_never_markup(page: Page) -> None:
+    page.click("#tab-classify")
+    page.fill("#texts", "<img src=x onerror=alert(1)> <b>bold</b>")
+    page.click("#classify-form .primary")
+    page.wait_for_selector("#labelled li")
+    assert page.locator("#labelled b, #labelled img").count() == 0
+
+
+def test_ten_thousand_documents(page: Page, server: Server, big: str) -> None:
+    page.reload()
+    page.wait_for_selector("#corpus option", state="attached")
+    page.select_option("#corpus", big)
+    page.select_option("#count", "100")
+    page.fill("#query", "the painter hides a violin near the castle")
+    page.keyboard.press("Enter")
+    expect(page.locator("#hits li")).to_have_count(100)
+    assert f"100 of {BIG:,} documents" in status(page, "search-status")
+    words = page.locator("#hits .text").first.inner_text()
+    assert {"painter", "violin", "castle"} <= set(re.findall(r"\w+", words))
+    page.click("#tab-map")
+    page.click("#map-example")
+    page.wait_for_selector("#plane .dot")
+    assert page.locator("#plane .dot").count() <= 120
+
+
+def test_a_key_is_asked_for_once(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERLINGUA_API_KEYS", "open-sesame")
+    locked = start_server(tmp_path)
+    context = browser.new_context(base_url=locked.url)
+    opened = context.new_page()
+    try:
+        opened.goto("/")
+        opened.fill("#key", "open-sesame")
+        opened.keyboard.press("Enter")
+        opened.wait_for_selector("#languages label")
+        opened.fill("#query", GUITAR)
+        opened.keyboard.press("Enter")
+        opened.wait_for_selector("#hits li")
+        assert "open-sesame" not in opened.inner_text("#curl-line")
+        assert "$INTERLINGUA_API_KEY" in opened.inner_text("#curl-line")
+    finally:
+        context.close()
+        locked.stop()
