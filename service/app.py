@@ -79,6 +79,7 @@ def create_app(settings: Settings) -> FastAPI:
         jobs,
         models,
         projection,
+        tokenize,
     ):
         app.include_router(router.router, dependencies=[RequireKey], responses=PROBLEMS)
     app.include_router(openai.router, dependencies=[RequireKey], responses=OPENAI_PROBLEMS)

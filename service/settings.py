@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -17,6 +17,8 @@ def _default_data() -> Path:
     base = os.environ.get("XDG_DATA_HOME")
     return (Path(base) if base else Path.home() / ".local" / "share") / "interlingua"
 
+
+TokenInput = Literal["reject", "native", "cl100k_base"]
 
 Directory = Annotated[Path, AfterValidator(lambda path: path.expanduser().resolve())]
 
@@ -55,6 +57,10 @@ class Settings(BaseSettings):
         262_144, ge=16, description="Padded tokens that may wait before requests get a 429"
     )
     max_inputs: int = Field(2048, ge=1, description="Texts in one request")
+    token_input: TokenInput = Field(
+        "reject", description="Token ids in place of texts: reject; native for the default model's "
+        "own; cl100k_base for OpenAI's, which LangChain sends (needs the extra tiktoken)",
+    )  # fmt: skip
     max_body_bytes: int = Field(8_000_000, ge=1024, description="Bytes of one request's body")
     request_timeout_seconds: float = Field(
         60.0, gt=0, description="Work not begun by then is dropped with a 504"

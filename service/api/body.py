@@ -9,6 +9,9 @@ import orjson
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
+from service.api.schemas.parts import DECODE
+from service.api.state import state_of
+from service.api.token_input import decoder_for
 from service.api.validation import explain
 from service.errors import MalformedError, MediaTypeError, TooLargeError
 
@@ -43,11 +46,19 @@ def json_body(model: type[Model], *, optional: bool = False) -> Callable[..., Aw
                 "The body must be a JSON object.", given=value, remedy=_example(model)
             )
         try:
-            return model.model_validate(value)
+            return model.model_validate(value, context=_context(request))
         except ValidationError as error:
             raise explain(error.errors(include_url=False), model) from None
 
     return read
+
+
+def _context(request: Request) -> dict[str, object] | None:
+    state = state_of(request.app)
+    setting = state.settings.token_input
+    if setting == "reject":
+        return None
+    return {DECODE: decoder_for(setting, state.resources.default_encoder)}
 
 
 async def _whole_body(request: Request, *, optional: bool) -> bytes:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
 
 from service.api.body import json_body
 from service.api.input_vectors import embed_inputs
+from service.api.negotiation import vectors_answer
 from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.embed import EmbedRequest, SimilarityRequest
 from service.api.work import WorkOf
 from service.inference.engine import EmbedOptions
+from service.inference.formats import to_format
 
 router = APIRouter(tags=["embed"])
 
@@ -24,14 +27,19 @@ _VECTORS = answer(
 @router.post("/embed", responses=_VECTORS, openapi_extra=body(EmbedRequest))
 @router.post("/", responses=_VECTORS, openapi_extra=body(EmbedRequest))
 async def embed(
-    request: Annotated[EmbedRequest, Depends(json_body(EmbedRequest))], work: WorkOf
-) -> Json:
+    http: Request,
+    request: Annotated[EmbedRequest, Depends(json_body(EmbedRequest))],
+    work: WorkOf,
+) -> Response:
     """Turn texts into vectors.
 
-    The body is text-embeddings-inference's. What it took is in the headers `x-total-time`,
-    `x-tokenization-time`, `x-queue-time` and `x-inference-time` (milliseconds); positions of texts
-    that were cut are in `x-truncated`. With `"document": true` a text is split and the vectors of
-    its sentences or windows are pooled, so that nothing is cut.
+    The body is text-embeddings-inference's. With `accept: application/octet-stream` or
+    `application/x-npy` the vectors come as bytes, shape and type in headers.
+
+    What it took is in the headers `x-total-time`, `x-tokenization-time`, `x-queue-time` and
+    `x-inference-time` (milliseconds); positions of texts that were cut are in `x-truncated`. With
+    `"document": true` a text is split and the vectors of its sentences or windows are pooled, so
+    that nothing is cut.
     """
     encoder = work.resources.encoder(request.model, language=request.language)
     embedded = await embed_inputs(
@@ -43,12 +51,13 @@ async def embed(
             truncate=request.truncate is not False,
             cut=request.cut,
             dimensions=request.dimensions,
-            normalize=request.normalize,
+            normalize=request.normalize is not False,
             prompt=request.prompt_name,
         ),
         document=request.document_options,
     )
-    return Json(embedded.vectors)
+    vectors = to_format(embedded.vectors, request.precision or "float32")
+    return vectors_answer(http, vectors, encoding=request.encoding_format)
 
 
 @router.post(

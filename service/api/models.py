@@ -52,6 +52,9 @@ async def info(state: StateOf, resources: Loaded) -> Json:
             "auto_truncate": True,
             "tokenization_workers": settings.workers,
             "version": version(),
+            "sha": None,
+            "docker_label": None,
+            "max_batch_requests": None,
         }
     )
 

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import base64
-import sys
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
 from service.api.body import json_body
+from service.api.negotiation import rows
 from service.api.openapi import answer, body
 from service.api.responses import Json
-from service.api.schemas.openai import EmbeddingsAnswer, EmbeddingsRequest, OpenAIModels
+from service.api.schemas.openai import (
+    EmbeddingsAnswer,
+    EmbeddingsRequest,
+    OpenAIModel,
+    OpenAIModels,
+)
 from service.api.state import Loaded
 from service.api.work import WorkOf
+from service.errors import NotFoundError
 from service.inference.engine import EmbedOptions
-from service.inference.session import Vectors
+from service.inference.formats import to_format
 
-router = APIRouter(prefix="/v1", tags=["OpenAI"])
+router = APIRouter(tags=["OpenAI"])
+
+_VECTORS = answer(EmbeddingsAnswer, "The vectors, in the order of the input")
 
 
-@router.post(
-    "/embeddings",
-    responses=answer(EmbeddingsAnswer, "The vectors, in the order of the input"),
-    openapi_extra=body(EmbeddingsRequest),
-)
+@router.post("/v1/embeddings", responses=_VECTORS, openapi_extra=body(EmbeddingsRequest))
+@router.post("/embeddings", include_in_schema=False)
 async def create_embeddings(
     request: Annotated[EmbeddingsRequest, Depends(json_body(EmbeddingsRequest))], work: WorkOf
 ) -> Json:
@@ -42,7 +46,7 @@ async def create_embeddings(
         EmbedOptions(language=request.language, dimensions=request.dimensions, normalize=True),
         field="input",
     )
-    rows = _base64(embedded.vectors) if request.encoding_format == "base64" else embedded.vectors
+    vectors = to_format(embedded.vectors, request.precision or "float32")
     tokens = sum(embedded.tokens)
     usage: dict[str, object] = {"prompt_tokens": tokens, "total_tokens": tokens}
     if embedded.truncated:
@@ -52,7 +56,7 @@ async def create_embeddings(
             "object": "list",
             "data": [
                 {"object": "embedding", "index": index, "embedding": row}
-                for index, row in enumerate(rows)
+                for index, row in enumerate(rows(vectors, request.encoding_format))
             ],
             "model": encoder.name,
             "usage": usage,
@@ -60,21 +64,28 @@ async def create_embeddings(
     )
 
 
-@router.get("/models", responses=answer(OpenAIModels, "All loaded models"))
+@router.get("/v1/models", responses=answer(OpenAIModels, "All loaded models"))
 async def list_openai_models(resources: Loaded) -> Json:
     """List the loaded models, in OpenAI's shape."""
     return Json(
         {
             "object": "list",
-            "data": [
-                {"id": name, "object": "model", "created": 0, "owned_by": "interlingua"}
-                for name in resources.encoders
-            ],
+            "data": [_model(name) for name in resources.encoders],
         }
     )
 
 
-def _base64(vectors: Vectors) -> list[str]:
-    # OpenAI's clients read the bytes as little-endian float32.
-    rows = vectors if sys.byteorder == "little" else vectors.astype("<f4")
-    return [base64.b64encode(row.tobytes()).decode("ascii") for row in rows]
+@router.get("/v1/models/{name}", responses=answer(OpenAIModel, "The model"))
+async def describe_openai_model(name: str, resources: Loaded) -> Json:
+    """Describe one loaded model, in OpenAI's shape."""
+    if name not in resources.encoders:
+        raise NotFoundError(
+            f"No model of this name is loaded; loaded: {', '.join(resources.encoders)}.",
+            field="model",
+            given=name,
+        )
+    return Json(_model(name))
+
+
+def _model(name: str) -> dict[str, object]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "interlingua"}

@@ -18,10 +18,12 @@ from service.api.schemas.models import Problem
 from service.api.schemas.openai import EmbeddingsRequest, OpenAIError
 from service.api.schemas.projection import ProjectionRequest
 from service.api.schemas.similar import SimilarRequest
+from service.api.schemas.tokenize import DecodeRequest, TokenizeRequest
 
 REQUESTS: tuple[type[BaseModel], ...] = (
     ClassifyRequest,
     CreateCorpusRequest,
+    DecodeRequest,
     DeleteRequest,
     EmbedRequest,
     EmbeddingsRequest,
@@ -30,6 +32,7 @@ REQUESTS: tuple[type[BaseModel], ...] = (
     ProjectionRequest,
     SimilarRequest,
     SimilarityRequest,
+    TokenizeRequest,
     UpsertRequest,
 )
 

@@ -1,7 +1,7 @@
 """Every error as an answer: the one table from exception to status, and its two renderings.
 
 RFC 9457 `application/problem+json` everywhere, and OpenAI's error object below `/v1`, since its
-clients read that.
+clients read that. The addresses of text-embeddings-inference add its two members to the problem.
 """
 
 from __future__ import annotations
@@ -28,6 +28,14 @@ PROBLEM_TYPE = "application/problem+json"
 FIRST_OF_OURS = 500
 """Statuses from here on are not the client's doing."""
 TYPE_PREFIX = "urn:interlingua:problem:"
+
+OPENAI_ALIASES = frozenset({"/embeddings"})
+"""Addresses outside `/v1` that speak OpenAI's shape: clients whose base address lacks it."""
+
+TEI_PATHS = frozenset({"/", "/embed", "/similarity", "/predict", "/tokenize", "/decode", "/info"})
+"""Addresses that text-embeddings-inference has too."""
+
+_TEI_TYPES = {429: "Overloaded", 503: "Unhealthy", 500: "Backend", 504: "Backend"}
 
 LOADING_SECONDS = 2.0
 """Retry-After where nothing better is known: models load in about that time."""
@@ -97,6 +105,11 @@ class Problem:
         }
         return {name: value for name, value in members.items() if value is not None}
 
+    def text_embeddings_inference(self) -> dict[str, JsonValue]:
+        """Return the two members that clients of text-embeddings-inference read."""
+        message = self.detail if self.remedy is None else f"{self.detail} {self.remedy}"
+        return {"error": message, "error_type": _TEI_TYPES.get(self.kind.status, "Validation")}
+
     def openai(self) -> dict[str, object]:
         """Return OpenAI's error object."""
         message = self.detail if self.remedy is None else f"{self.detail} {self.remedy}"
@@ -148,12 +161,14 @@ def problem_response(error: Exception, scope: Scope) -> Response:
         headers["retry-after"] = str(math.ceil(problem.retry_after_seconds))
     if status == http.HTTPStatus.UNAUTHORIZED:
         headers["www-authenticate"] = "Bearer"
-    if scope["path"].startswith("/v1/"):
+    if scope["path"].startswith("/v1/") or scope["path"] in OPENAI_ALIASES:
         # OpenAI knows no 422, and its clients raise another class for it.
         status = 400 if status == http.HTTPStatus.UNPROCESSABLE_ENTITY else status
         return _json(problem.openai(), status, "application/json", headers)
     context = scope.get("interlingua.context")
     members = problem.members(context.id if context else None)
+    if scope["path"] in TEI_PATHS:
+        members |= problem.text_embeddings_inference()
     return _json(members, status, PROBLEM_TYPE, headers)
 
 

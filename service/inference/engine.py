@@ -281,7 +281,7 @@ def _check_dimensions(encoder: Encoder, dimensions: int | None) -> None:
 
 def _prepare(encoder: Encoder, texts: Sequence[str], options: EmbedOptions) -> _Prepared:
     """Choose towers and tokenise; runs on a tokenizer thread."""
-    prefix = _prompt_prefix(encoder, options.prompt)
+    prefix = encoder.prompt_prefix(options.prompt)
     languages: list[str | None] = []
     by_tower: dict[int, tuple[Tower, list[int]]] = {}
     for position, text in enumerate(texts):
@@ -310,17 +310,3 @@ def _prepare(encoder: Encoder, texts: Sequence[str], options: EmbedOptions) -> _
             lengths[position] = len(tokens)
         groups.append(_Group(tower, positions, tokenized.tokens))
     return _Prepared(groups, lengths, sorted(truncated), languages)
-
-
-def _prompt_prefix(encoder: Encoder, prompt: str | None) -> str:
-    if prompt is None:
-        return ""
-    if prompt not in encoder.manifest.prompts:
-        known = ", ".join(encoder.manifest.prompts) or "none"
-        raise InputError(
-            f"{encoder.name} has no prompt of that name; it has {known}.",
-            field="prompt_name",
-            given=prompt,
-            remedy="Leave the field out, or name one of them.",
-        )
-    return encoder.manifest.prompts[prompt]

@@ -82,6 +82,10 @@ class Tokenizer(Protocol):
         """Return the piece of text behind each id, for people to read."""
         ...
 
+    def text_of(self, ids: Sequence[int]) -> str:
+        """Return the text that `ids` stand for, as near as can be, without special tokens."""
+        ...
+
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
         """Return the tokens of `text`, uncut, with the special ones around it or without."""
         ...
@@ -138,12 +142,25 @@ class SentencePieceTokenizer:
         """Return the pieces, with `▁` where a word begins."""
         return [str(self._processor.IdToPiece(token)) for token in tokens]
 
+    def text_of(self, ids: Sequence[int]) -> str:
+        """Return the text of the pieces `ids`."""
+        return str(self._processor.DecodeIds(list(ids)))
+
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:  # noqa: ARG002
         """Return the pieces of `text`; the model puts none around it."""
-        proto = self._processor.EncodeAsImmutableProto(  # type: ignore[attr-defined]
-            clean(text)
-        )
-        return [Piece(p.id, p.piece, start=p.begin, stop=p.end) for p in proto.pieces]
+        cleaned = clean(text)
+        # Releases of sentencepiece before 0.2.2 cannot tell where a piece lies.
+        with_places = getattr(self._processor, "EncodeAsOffsetMapping", None)
+        if with_places is None:
+            ids = self._processor.EncodeAsIds(cleaned)
+            return [Piece(id, str(self._processor.IdToPiece(id))) for id in ids]
+        found = with_places(cleaned)
+        return [
+            Piece(id, piece, start=start, stop=stop)
+            for id, piece, (start, stop) in zip(
+                found["ids"], found["pieces"], found["offsets"], strict=True
+            )
+        ]
 
     def is_unknown(self, number: int) -> bool:
         """Return whether `number` stands for what the model has no piece for."""
@@ -197,6 +214,10 @@ class HuggingFaceTokenizer:
     def decode(self, tokens: Tokens) -> list[str]:
         """Return the pieces as the vocabulary spells them."""
         return [self._tokenizer.id_to_token(token) or "" for token in tokens]
+
+    def text_of(self, ids: Sequence[int]) -> str:
+        """Return the text of the tokens `ids`."""
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
         """Return the tokens of `text`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, ConfigDict, Field, WithJsonSchema
 
 from service.api.schemas.parts import LanguageCode, ModelName, Request, Texts
 from service.api.schemas.splitting import DocumentFields
 from service.errors import InputError
+from service.inference.formats import Format
 from service.text.tokenizer import Side
 
 _SIDES: dict[str, Side] = {"right": "right", "left": "left"}
@@ -51,6 +52,23 @@ class Cutting(Request):
         return _SIDES[self.truncation_direction]
 
 
+Precision = Annotated[
+    Format | None,
+    Field(
+        description="Of the numbers: float32, float16, int8 (each vector scaled to its largest), "
+        "ubinary (signs, packed into bytes) or binary (these as signed bytes); float32 if left out"
+    ),
+]
+
+Encoding = Annotated[
+    Literal["float", "base64"] | None,
+    Field(
+        description="float for lists of numbers, base64 for their little-endian bytes; float if "
+        "left out"
+    ),
+]
+
+
 class EmbedRequest(Cutting, DocumentFields):
     """Texts to turn into vectors."""
 
@@ -69,12 +87,13 @@ class EmbedRequest(Cutting, DocumentFields):
     model: ModelName = None
     language: LanguageCode = None
     normalize: bool | None = Field(
-        None, description="Whether vectors are scaled to length 1; the model's own default if left "
-        "out",
+        None, description="Whether vectors are scaled to length 1; they are if left out"
     )  # fmt: skip
     dimensions: int | None = Field(
         None, ge=1, description="Keep only the first so many dimensions of each vector"
     )
+    precision: Precision = None
+    encoding_format: Encoding = None
 
 
 class SimilarityInputs(Request):

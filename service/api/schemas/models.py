@@ -51,6 +51,9 @@ class InfoAnswer(Answer):
     auto_truncate: bool
     tokenization_workers: int
     version: str
+    sha: str | None
+    docker_label: str | None
+    max_batch_requests: int | None
 
 
 class HealthAnswer(Answer):
@@ -70,3 +73,7 @@ class Problem(Answer):
     given: str | None = Field(None, description="Its value, shortened")
     remedy: str | None = Field(None, description="What to do about it")
     request_id: str | None = None
+    error: str | None = Field(
+        None, description="detail and remedy, where text-embeddings-inference has this address too"
+    )
+    error_type: str | None = Field(None, description="Its kind, as text-embeddings-inference says")

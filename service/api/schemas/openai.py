@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from service.api.schemas.embed import Encoding, Precision
 from service.api.schemas.parts import Answer, LanguageCode, Request, Texts
 
 
@@ -22,9 +23,8 @@ class EmbeddingsRequest(Request):
     model: str | None = Field(
         None, description="A loaded model by name; any other name means the first of them"
     )
-    encoding_format: Literal["float", "base64"] | None = Field(
-        None, description="float for lists of numbers, base64 for little-endian float32 bytes"
-    )
+    encoding_format: Encoding = None
+    precision: Precision = None
     dimensions: int | None = Field(
         None, ge=1, description="Keep only the first so many dimensions; vectors keep length 1"
     )

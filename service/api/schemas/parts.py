@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import (
@@ -14,6 +15,11 @@ from pydantic import (
 )
 
 from service.errors import InputError
+
+Decode = Callable[[list[int]], str]
+
+DECODE = "decode"
+"""Key of the validation's context for what reads token ids; without it they are refused."""
 
 
 class Request(BaseModel):
@@ -36,14 +42,27 @@ def _one_or_many(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list) and value and _are_token_ids(value):
+        decode: Decode | None = (info.context or {}).get(DECODE)
+        if decode is not None:
+            return _decoded(value, decode)
         raise InputError(
             "These are token ids; this service has vocabularies of its own, in which they mean "
             "something else.",
             field=info.field_name,
             given=value,
-            remedy="Send the text itself; LangChain does so with check_embedding_ctx_length=False.",
+            remedy="Send the text itself; LangChain does so with check_embedding_ctx_length=False. "
+            "The operator may have them read: --token-input cl100k_base.",
         )
     return value
+
+
+def _decoded(value: list[object], decode: Decode) -> list[object]:
+    rows = value if isinstance(value[0], list) else [value]
+    # What is no list of numbers stays as it is, for pydantic to refuse with its place.
+    return [
+        decode(row) if isinstance(row, list) and all(isinstance(id, int) for id in row) else row
+        for row in rows
+    ]
 
 
 def _are_token_ids(value: list[object]) -> bool:

@@ -162,3 +162,11 @@ async def test_similarity_refuses_other_shapes(
 ) -> None:
     response = await running.client.post("/similarity", json={"inputs": inputs})
     assert_problem(response, 400, field=field)
+
+
+async def test_errors_have_text_embeddings_inferences_members_too(running: Running) -> None:
+    for path in ("/embed", "/", "/similarity", "/predict", "/tokenize"):
+        problem = (await running.client.post(path, json={})).json()
+        assert problem["error_type"] == "Validation"
+        assert problem["error"].startswith(problem["detail"])
+    assert "error" not in (await running.client.post("/similar", json={})).json()

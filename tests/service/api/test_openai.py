@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from service.inference.encoder import Encoder
-from tests.service.api.running import Running
+from tests.service.api.running import Running, run_app, tiny_settings
 
 TEXTS = ["The cat sleeps.", "Fresh bread"]
 
@@ -92,11 +93,24 @@ async def test_broken_json_and_unknown_addresses_too(running: Running) -> None:
     assert_openai_error(await running.client.get("/v1/nothing"), 404, None)
 
 
-async def test_a_missing_key_too(running: Running) -> None:
-    running.state.settings.api_keys.append(SecretStr("sesame"))
-    assert_openai_error(
-        await running.client.post("/v1/embeddings", json={"input": "a"}), 401, "authorization"
-    )
+async def test_a_missing_key_too(tiny_bundle: Path, tmp_path: Path) -> None:
+    settings = tiny_settings(tiny_bundle, tmp_path, api_keys=[SecretStr("sesame")])
+    async with run_app(settings) as running:
+        response = await running.client.post("/v1/embeddings", json={"input": "a"})
+        assert_openai_error(response, 401, "authorization")
+
+
+async def test_the_address_without_v1_is_the_same(running: Running) -> None:
+    body = {"input": TEXTS, "model": "tiny"}
+    expected = await running.client.post("/v1/embeddings", json=body)
+    assert (await running.client.post("/embeddings", json=body)).json() == expected.json()
+    assert_openai_error(await running.client.post("/embeddings", json={}), 400, "input")
+
+
+async def test_one_model_is_described(running: Running) -> None:
+    answer = (await running.client.get("/v1/models/tiny")).json()
+    assert (answer["id"], answer["object"]) == ("tiny", "model")
+    assert_openai_error(await running.client.get("/v1/models/large"), 404, "model")
 
 
 async def test_models_are_listed(running: Running) -> None:

@@ -1,0 +1,69 @@
+"""POST /tokenize and /decode: how a model cuts texts, and texts from what it cut."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from service.api.body import json_body
+from service.api.limits import check_count
+from service.api.openapi import answer, body
+from service.api.responses import Json
+from service.api.schemas.tokenize import DecodeRequest, TokenAnswer, TokenizeRequest
+from service.api.token_input import decoder_for
+from service.api.work import Work, WorkOf
+from service.inference.encoder import Encoder
+
+router = APIRouter(tags=["models"])
+
+
+@router.post(
+    "/tokenize",
+    responses=answer(list[list[TokenAnswer]], "The tokens of each text"),
+    openapi_extra=body(TokenizeRequest),
+)
+async def tokenize(
+    request: Annotated[TokenizeRequest, Depends(json_body(TokenizeRequest))], work: WorkOf
+) -> Json:
+    """Cut texts into tokens, as the model does before it makes vectors.
+
+    Nothing is cut off here: a text that has more tokens than `max_input_length` shows them all.
+    """
+    check_count(request.inputs, work.max_inputs, field="inputs")
+    encoder = work.resources.encoder(request.model, language=request.language)
+    return Json(await work.run(_pieces, encoder, request))
+
+
+def _pieces(encoder: Encoder, request: TokenizeRequest) -> list[list[dict[str, object]]]:
+    prefix = encoder.prompt_prefix(request.prompt_name)
+    found: list[list[dict[str, object]]] = []
+    for text in request.inputs:
+        tower, _ = encoder.tower_for(text, request.language)
+        pieces = tower.tokenizer.pieces(prefix + text, special=request.add_special_tokens)
+        found.append(
+            [
+                {"id": p.id, "text": p.text, "special": p.special, "start": p.start, "stop": p.stop}
+                for p in pieces
+            ]
+        )
+    return found
+
+
+@router.post(
+    "/decode",
+    responses=answer(list[str], "The text behind each list of ids"),
+    openapi_extra=body(DecodeRequest),
+)
+async def decode(
+    request: Annotated[DecodeRequest, Depends(json_body(DecodeRequest))], work: WorkOf
+) -> Json:
+    """Turn token ids of a model back into text, without the special ones."""
+    check_count(request.ids, work.max_inputs, field="ids")
+    return Json(await work.run(_texts, work, request))
+
+
+def _texts(work: Work, request: DecodeRequest) -> list[str]:
+    read = decoder_for("native", work.resources.encoder(request.model))
+    assert read is not None, "native ids are always read; this is a bug"
+    return [read(ids) for ids in request.ids]
