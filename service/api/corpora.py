@@ -17,6 +17,7 @@ from service.inference.encoder import Encoder
 from service.search.backend import CorpusBackend, CorpusInfo
 from service.search.document import Metadata, check_metadata
 from service.search.passages import PassagePolicy
+from service.search.policy import IndexPolicy
 
 router = APIRouter(prefix="/corpora", tags=["corpora"])
 
@@ -44,9 +45,10 @@ async def create_corpus(
 ) -> Json:
     """Make a corpus; asking again for the same changes nothing."""
     encoder = work.resources.encoder(request.model)
-    dimension = _dimension(request.dimensions, encoder)
+    dimension = dimension_of(request.dimensions, encoder)
     metadata = _metadata(request)
     passages = _passages(request)
+    index = IndexPolicy() if request.index is None else IndexPolicy(**request.index.model_dump())
     try:
         corpus = await work.run(
             work.resources.corpora.create,
@@ -56,12 +58,15 @@ async def create_corpus(
             dimension=dimension,
             metadata=metadata,
             passages=passages,
+            index=index,
         )
     except ConflictError:
         existing = await work.run(lambda: work.resources.corpora.get(name).info())
         same = (existing.space, existing.dimension, existing.passages) == (
             encoder.manifest.space, dimension, passages,
         )  # fmt: skip
+        if request.index is not None:
+            same = same and existing.policy == index
         if not same or (request.metadata is not None and dict(existing.metadata) != metadata):
             raise
         return Json(_describe(existing))
@@ -89,7 +94,8 @@ async def corpus_named(name: str, work: Work) -> CorpusBackend:
     return await work.run(work.resources.corpora.get, name)
 
 
-def _dimension(wanted: int | None, encoder: Encoder) -> int:
+def dimension_of(wanted: int | None, encoder: Encoder) -> int:
+    """Return the width that a corpus of `encoder` has, or raise InputError."""
     if wanted is not None and wanted > encoder.dimension:
         raise InputError(
             f"{encoder.name} has {encoder.dimension} dimensions.",
@@ -121,6 +127,8 @@ def _describe(info: CorpusInfo) -> dict[str, object]:
         "documents": info.documents,
         "languages": dict(info.languages),
         "index": info.index,
+        "index_policy": asdict(info.policy),
+        "recall": info.recall,
         "created": info.created,
         "bytes": info.bytes,
         "metadata": dict(info.metadata),

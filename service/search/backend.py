@@ -7,7 +7,7 @@ contract, and the HTTP routes know no more than this.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from service.inference.session import Vectors
 from service.search.document import Document, Hit, Metadata
 from service.search.filters import Filter
 from service.search.passages import PassagePolicy
+from service.search.policy import IndexPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,13 @@ class CorpusInfo:
     dimension: int
     documents: int
     languages: Mapping[str, int]  # language -> documents; "und" where it is not known
-    index: str  # kind of the vector index: flat
+    index: str  # kind of the vector index as it is now: flat or ivf, or the engine's own name
     created: datetime  # UTC
     bytes: int  # on disk, index included
     metadata: Metadata
     passages: PassagePolicy | None = None  # how its documents are split
+    policy: IndexPolicy = field(default_factory=IndexPolicy)  # which index is wanted
+    recall: float | None = 1.0  # share of the true ten nearest it finds; None where not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,7 @@ class CorporaBackend(Protocol):
         dimension: int,
         metadata: Metadata | None = None,
         passages: PassagePolicy | None = None,
+        index: IndexPolicy | None = None,
     ) -> CorpusBackend:
         """Make an empty corpus, or raise ConflictError where one of that name is there."""
         ...

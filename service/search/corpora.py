@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from service.errors import ConflictError, InputError, InterlinguaError, NotFoundError, StorageError
-from service.search.corpus import STORE_FILE, Corpus
+from service.search.corpus import POLICY_FILE, STORE_FILE, Corpus
 from service.search.document import Metadata, check_corpus_name, check_metadata
 from service.search.passages import PassagePolicy
+from service.search.policy import IndexPolicy, policy_to_json
+from service.search.replacement import (
+    DROPPED,
+    begin_folder,
+    end_switches,
+    switch_folders,
+    sync_directory,
+)
 from service.search.store import Header, create_store
 
 __all__ = ["Corpora", "Corpus"]
 
 _NEW = ".new-"
-_DROPPED = ".dropped-"
-"""Names of folders on their way in and out: no corpus name begins with a dot."""
+"""Begins the name of a folder on its way in: no corpus name begins with a dot."""
 
 _STALE_SECONDS = 3600.0
 """After which a folder on its way in was left by a process that died."""
+
+RETIRED_SECONDS = 60.0
+"""So long a corpus may be read by what got hold of it before another took its place."""
 
 _log = logging.getLogger(__name__)
 
@@ -46,8 +56,10 @@ class Corpora:
         self._lock = threading.Lock()
         self._open: dict[str, Corpus] = {}
         self._damaged: dict[str, str] = {}
+        self._retired: list[Corpus] = []
         try:
             directory.mkdir(parents=True, exist_ok=True)
+            end_switches(directory)
             folders = sorted(path for path in directory.iterdir() if path.is_dir())
         except OSError as error:
             raise _refused(directory, error) from error
@@ -71,6 +83,7 @@ class Corpora:
         dimension: int,
         metadata: Metadata | None = None,
         passages: PassagePolicy | None = None,
+        index: IndexPolicy | None = None,
     ) -> Corpus:
         """Make an empty corpus.
 
@@ -92,7 +105,7 @@ class Corpora:
                     given=name,
                     remedy="Choose another name, or drop that one first.",
                 )
-            self._make_folder(name, header)
+            self._make_folder(name, header, index or IndexPolicy())
             corpus = self._open[name] = Corpus(self.directory / name)
         return corpus
 
@@ -132,19 +145,76 @@ class Corpora:
             if corpus is not None:
                 corpus.close(save=False)
             # Renamed in one step, so that a break leaves the whole corpus or none.
-            dropped = self.directory / f"{_DROPPED}{name}-{time.time_ns()}"
+            dropped = self.directory / f"{DROPPED}{name}-{time.time_ns()}"
             try:
                 (self.directory / name).rename(dropped)
             except OSError as error:
                 self._open_one(self.directory / name)
                 raise _refused(self.directory / name, error) from error
             self._damaged.pop(name, None)
-            _sync(self.directory)
+            sync_directory(self.directory)
         shutil.rmtree(dropped, ignore_errors=True)
+
+    @contextmanager
+    def successor(
+        self, old: Corpus, *, model: str, space: str, dimension: int
+    ) -> Iterator[Successor]:
+        """Make an empty corpus that may take the place of `old`; deleted where it does not.
+
+        Args:
+            old: A corpus of this directory, whose metadata and policies the new one takes over.
+            model: The encoder that makes the new vectors.
+            space: Their space.
+            dimension: Their width.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        header = old.header_for(model, space, dimension)
+        try:
+            folder = begin_folder(self.directory, old.name)
+        except OSError as error:
+            raise _refused(self.directory, error) from error
+        try:
+            create_store(folder / STORE_FILE, header)
+            for kept in old.policy_files():
+                shutil.copy(kept, folder)
+            successor = Successor(self, old, Corpus(folder))
+            try:
+                yield successor
+            finally:
+                successor.corpus.close(save=False)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)  # nothing there if it was put in place
+
+    def put_in_place(self, old: Corpus, fresh: Corpus) -> None:
+        """Have the corpus `fresh` answer to the name of `old`, which it closes after a while.
+
+        Raises:
+            NotFoundError: `old` was dropped meanwhile.
+            StorageError: The disk refused.
+        """
+        name = old.name
+        with self._lock:
+            if self._open.get(name) is not old:
+                raise self._unknown(name)
+            fresh.close()
+            try:
+                switch_folders(self.directory, name)
+            except OSError as error:
+                raise _refused(self.directory / name, error) from error
+            old.retire()
+            self._retired.append(old)
+            self._open_one(self.directory / name)
+        ending = threading.Timer(RETIRED_SECONDS, old.close, kwargs={"save": False})
+        ending.daemon = True
+        ending.start()
 
     def close(self) -> None:
         """Save the indexes and let go of all files."""
         with self._lock:
+            for retired in self._retired:
+                retired.close(save=False)
             corpora = [self._open.pop(name) for name in sorted(self._open)]
         for corpus in corpora:
             corpus.close()
@@ -156,14 +226,15 @@ class Corpora:
             self._damaged[folder.name] = str(error)
             _log.error("Corpus %s is left out: %s", folder.name, error)
 
-    def _make_folder(self, name: str, header: Header) -> None:
+    def _make_folder(self, name: str, header: Header, index: IndexPolicy) -> None:
         staging = None
         try:
             staging = Path(tempfile.mkdtemp(prefix=_NEW, dir=self.directory))
             staging.chmod(0o755)
             create_store(staging / STORE_FILE, header)
+            (staging / POLICY_FILE).write_bytes(policy_to_json(index))
             staging.rename(self.directory / name)
-            _sync(self.directory)
+            sync_directory(self.directory)
         except OSError as error:
             raise _refused(self.directory / name, error) from error
         finally:
@@ -180,20 +251,28 @@ class Corpora:
         )
 
 
+class Successor:
+    """A corpus on its way to another's place.
+
+    Attributes:
+        corpus: To be filled.
+    """
+
+    def __init__(self, corpora: Corpora, old: Corpus, corpus: Corpus) -> None:
+        self._corpora = corpora
+        self._old = old
+        self.corpus = corpus
+
+    def switch(self) -> None:
+        """Put it there; see `Corpora.put_in_place`."""
+        self._corpora.put_in_place(self._old, self.corpus)
+
+
 def _sweep(folder: Path) -> None:
     """Delete what a process that died left of a corpus it was making or dropping."""
     stale = time.time() - folder.stat().st_mtime > _STALE_SECONDS
-    if folder.name.startswith(_DROPPED) or (folder.name.startswith(_NEW) and stale):
+    if folder.name.startswith(DROPPED) or (folder.name.startswith(_NEW) and stale):
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sync(directory: Path) -> None:
-    # A rename is durable once the directory that holds the names is.
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _refused(path: Path, error: OSError) -> StorageError:

@@ -1,22 +1,13 @@
 """One corpus: a store, and an index that never shows anything else than the store.
 
-How searches and writes keep out of each other's way:
-
-- A write takes `_writing`, does all its work in SQLite, and only then takes `_lock` alone to
-  commit and to bring the index to the same state. Searches wait for the sync to disk, no more.
-- A search takes `_lock` together with other searches, and under it fixes its SQLite snapshot and
-  asks the index. Both show the same state, so each neighbour's document is in the snapshot, and
-  is read from it after the lock is let go.
-- The generation tells whether that is so. It differs after another process wrote to the file, or
-  when the index could not follow a write; then the search brings the index up to date first.
+`service.search.live_index` says how searches and writes keep out of each other's way.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,20 +25,17 @@ from service.search.checks import (
 )
 from service.search.document import Document, Hit
 from service.search.filters import Condition, Filter, compile_conditions
-from service.search.index import NO_KEY, VectorIndex, load_index
-from service.search.locks import SharedLock
+from service.search.index import NO_KEY, VectorIndex
+from service.search.live_index import LiveIndex
 from service.search.nearest import nearest_documents
 from service.search.passages import PassagePolicy, mean_vectors, span_of, vector_counts
+from service.search.policy import IndexPolicy, policy_from_json
 from service.search.snapshot import Keys, Snapshot
-from service.search.store import Change, Store, Transaction
+from service.search.store import Header, Store, Transaction
 
 STORE_FILE = "documents.sqlite3"
 INDEX_FILE = "index.faiss"
-
-SAVE_ROWS = 20_000
-"""The index is saved after so many changes, or as many as half of its rows, and when closed."""
-
-_log = logging.getLogger(__name__)
+POLICY_FILE = "index.json"
 
 
 class Corpus:
@@ -63,13 +51,10 @@ class Corpus:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._store = Store(directory / STORE_FILE)
-        self._writing = threading.Lock()
-        self._lock = SharedLock()
         self._info: tuple[int, CorpusInfo] | None = None
         try:
-            self._index = load_index(directory / INDEX_FILE, self.dimension)
-            with self._store.snapshot() as snapshot:
-                self._index.catch_up(snapshot, snapshot.begin())
+            policy = _read_policy(directory / POLICY_FILE)
+            self._live = LiveIndex(self._store, directory / INDEX_FILE, policy)
         except BaseException:
             self._store.close()
             raise
@@ -94,6 +79,15 @@ class Corpus:
         """How its documents are split; None where they are searched as a whole."""
         return self._store.header.passages
 
+    @property
+    def policy(self) -> IndexPolicy:
+        """How it is indexed."""
+        return self._index.policy
+
+    @property
+    def _index(self) -> VectorIndex:
+        return self._live.index
+
     def require_space(self, space: str, *, model: str) -> None:
         """Raise ConflictError unless vectors of `space`, made by `model`, fit this corpus."""
         if space != self.space:
@@ -112,7 +106,8 @@ class Corpus:
             known = self._info
             if known is None or known[0] != generation:
                 self._info = known = generation, self._describe(snapshot)
-        return known[1]
+        # Clusters are built without a write.
+        return replace(known[1], index=self._index.kind, recall=self._index.recall)
 
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert or replace `documents`, all or none."""
@@ -123,9 +118,9 @@ class Corpus:
             check_whole(documents)
         if not documents:
             return UpsertCounts(0, 0)
-        with self._writing, self._store.transaction() as transaction:
+        with self._live.writing, self._store.transaction() as transaction:
             change = transaction.upsert(documents, unit)
-            self._commit(transaction, change)
+            self._live.commit(transaction, change)
         updated = change.replaced
         return UpsertCounts(inserted=len(documents) - updated, updated=updated)
 
@@ -166,14 +161,14 @@ class Corpus:
 
     def delete(self, ids: Sequence[str]) -> int:
         """Delete by id; return how many were there."""
-        with self._writing, self._store.transaction() as transaction:
+        with self._live.writing, self._store.transaction() as transaction:
             return self._delete(transaction, transaction.keys_of(ids))
 
     def delete_where(self, filter: Filter) -> int:
         """Delete every document that `filter` matches; return how many there were."""
         condition = compile_conditions(filter)
         assert condition is not None, "a filter was given; this is a bug"
-        with self._writing, self._store.transaction() as transaction:
+        with self._live.writing, self._store.transaction() as transaction:
             return self._delete(transaction, transaction.keys_where(condition))
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
@@ -229,61 +224,56 @@ class Corpus:
             for row in chosen
         ]
 
+    def header_for(self, model: str, space: str, dimension: int) -> Header:
+        """Return the header of a corpus that holds the same in another space."""
+        return replace(self._store.header, model=model, space=space, dimension=dimension)
+
+    def policy_files(self) -> list[Path]:
+        """Return the files that say how it is indexed."""
+        return [path for path in (self._directory / POLICY_FILE,) if path.exists()]
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Have writers wait; searches go on."""
+        with self._live.writing:
+            yield
+
+    def retire(self) -> None:
+        """Refuse writes from now on; what reads it may go on doing so until it is closed."""
+        self._store.retire()
+
+    def ids(self) -> set[str]:
+        """Return the ids of all documents."""
+        with self._store.snapshot() as snapshot:
+            return snapshot.ids()
+
+    def written_after(self, key: int, *, limit: int) -> list[tuple[int, Document]]:
+        """Return up to `limit` documents with their keys, which are greater than `key`."""
+        with self._store.snapshot() as snapshot:
+            snapshot.begin()
+            return snapshot.page(after=key, limit=limit)
+
     def close(self, *, save: bool = True) -> None:
         """Save the index and let go of the files; waits for a write that is running."""
-        with self._writing:
-            if save and self._index.unsaved:
-                self._save()
-            with self._lock.exclusive():
-                self._store.close()
+        self._live.close(save=save)
+
+    def settle(self) -> None:
+        """Wait until its index is as its policy wants it, and saved where that is due."""
+        self._live.settle()
 
     def _neighbours(
         self, snapshot: Snapshot, queries: Vectors, k: int, condition: Condition | None
     ) -> tuple[Vectors, Keys]:
-        with self._lock.shared():
-            if snapshot.begin() == self._index.generation:
-                return self._nearest(snapshot, queries, k, condition)
-        with self._lock.exclusive():
-            self._index.catch_up(snapshot, snapshot.begin())
-            return self._nearest(snapshot, queries, k, condition)
-
-    def _nearest(
-        self, snapshot: Snapshot, queries: Vectors, k: int, condition: Condition | None
-    ) -> tuple[Vectors, Keys]:
-        allowed = None if condition is None else snapshot.keys(condition)
-        if self.passages is None:
-            return self._index.search(queries, k, allowed=allowed)
-        return nearest_documents(self._index, snapshot, queries, k, allowed)
+        with self._live.current(snapshot) as index:
+            allowed = None if condition is None else snapshot.keys(condition)
+            if self.passages is None:
+                return index.search(queries, k, allowed=allowed, stored=snapshot.vectors)
+            return nearest_documents(index, snapshot, queries, k, allowed)
 
     def _delete(self, transaction: Transaction, keys: Keys) -> int:
         if len(keys):
-            self._commit(transaction, transaction.delete(keys))
+            self._live.commit(transaction, transaction.delete(keys))
         return len(keys)
-
-    def _commit(self, transaction: Transaction, change: Change) -> None:
-        with self._lock.exclusive():
-            transaction.commit()
-            # Another process may have written since: then the next search catches up with both.
-            if self._index.generation == change.before:
-                try:
-                    self._index.follow(change)
-                except Exception:
-                    # The write is durable and must be acknowledged; the next search, which finds
-                    # an index of no generation, builds it anew.
-                    _log.exception("The index of corpus %s is built again.", self.name)
-                    self._index = VectorIndex(self.dimension)
-        if self._index.unsaved >= max(SAVE_ROWS, len(self._index) // 2):
-            self._save()
-
-    def _save(self) -> None:
-        # `_writing` is held, so the index stays as it is; saving compacts it, hence the lock.
-        with self._lock.exclusive():
-            self._index.compact()
-        try:
-            with self._lock.shared():
-                self._index.save(self._directory / INDEX_FILE)
-        except StorageError as error:
-            _log.warning("%s It is built again at the next start.", error)
 
     def _describe(self, snapshot: Snapshot) -> CorpusInfo:
         header = self._store.header
@@ -296,6 +286,7 @@ class Corpus:
             documents=sum(languages.values()),
             languages=languages,
             index=self._index.kind,
+            policy=self.policy,
             created=header.created,
             bytes=_bytes_in(self._directory),
             metadata=header.metadata,
@@ -311,6 +302,15 @@ class Corpus:
                     f"Corpus {self.name!r} has no document of this id.", field="ids", given=id
                 )
         return [keys[id] for id in ids]
+
+
+def _read_policy(path: Path) -> IndexPolicy:
+    try:
+        return policy_from_json(path.read_bytes())
+    except FileNotFoundError:  # a corpus of before there was a choice
+        return IndexPolicy()
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
 def _hit(document: Document, score: float, passage: int) -> Hit:

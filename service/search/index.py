@@ -1,11 +1,15 @@
 """Nearest neighbours of one corpus in memory, kept equal to its store.
 
-Rows of the FAISS index are numbered in the order in which they were added. Keys only ever grow, so
-the keys of the rows are an ascending array and a key is found in it by bisection: no map from ids
-to rows is kept, neither here nor in FAISS (`IndexIDMap2` rebuilds a hash map at each removal). A
-removed row is first only marked, and left out by a bitmap in each search; when an eighth of the
-rows are marked they are taken out in one pass, so a removal costs O(1) rows on average. Indexes
-that cannot remove at all, such as graphs, fit the same scheme.
+Rows are numbered in the order in which they were added: first those in clusters, if there are any
+(`service.search.clusters`), then a flat tail of those that came since. Every new vector goes to the
+tail, where it is found exactly and at once; `absorb` moves it into the clusters later. A corpus
+without clusters is all tail: that is the exact index.
+
+Keys only ever grow, so the keys of the rows are an ascending array and a key is found in it by
+bisection: no map from ids to rows is kept, neither here nor in FAISS (`IndexIDMap2` rebuilds a hash
+map at each removal). A removed row is first only marked, and left out by a bitmap in each search.
+When an eighth of the tail is marked it is taken out in one pass, so a removal costs O(1) rows on
+average; clusters with an eighth marked are to be built anew.
 
 Nothing here locks: searches may run side by side, a change must run alone.
 """
@@ -13,16 +17,19 @@ Nothing here locks: searches may run side by side, a change must run alone.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from service.errors import StorageError
 from service.inference.session import Vectors
+from service.search.clusters import Clusters
 from service.search.index_file import IndexHeader, read_index_file, write_index_file
 from service.search.native import faiss
+from service.search.policy import IndexPolicy
 from service.search.snapshot import Keys, Snapshot
 from service.search.store import Change
 
@@ -35,31 +42,70 @@ NEVER = -1
 DEAD_SHARE = 8
 """Marked rows are taken out when they are one in so many."""
 
+GROWTH = 4
+"""Clusters are built anew when they hold so many times the vectors that they were made for."""
+
+ABSORB_FROM = 2_048
+"""A tail of so many rows goes into the clusters; a shorter one costs a search next to nothing."""
+
+EXACT_AT_ONCE = 64
+"""Queries that are ranked by stored vectors together."""
+
+StoredVectors: TypeAlias = Callable[[Keys], Vectors]
+"""Reads the vectors of keys from the store."""
+
+_Found: TypeAlias = tuple[Vectors, npt.NDArray[np.int64]]
+_Mask: TypeAlias = npt.NDArray[np.bool_]
+
 _log = logging.getLogger(__name__)
 
 
 class VectorIndex:
-    """An exact index: every vector is compared with the query by inner product.
+    """The neighbours of a query by inner product.
 
     Args:
         dimension: Width of the vectors, which have length 1; the inner product is their cosine.
+        policy: When to cluster, and how well.
     """
 
-    kind: Literal["flat"] = "flat"
-
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, policy: IndexPolicy | None = None) -> None:
         self.dimension = dimension
+        self.policy = policy or IndexPolicy()
         self.generation = NEVER
         self.unsaved = 0  # rows added or removed since it was last read or written
-        self._faiss = faiss.IndexFlatIP(dimension)
+        self._clusters: Clusters | None = None
+        self._built_rows = 0  # in the clusters when they were built
+        self._tail = faiss.IndexFlatIP(dimension)
         self._rows = 0
         self._dead = 0
         # Both are longer than `_rows`, so that adding one row at a time stays cheap.
         self._keys: Keys = np.empty(0, dtype=np.int64)
-        self._alive: npt.NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
+        self._alive: _Mask = np.empty(0, dtype=np.bool_)
 
     def __len__(self) -> int:
         return self._rows - self._dead
+
+    @property
+    def kind(self) -> Literal["flat", "ivf"]:
+        """`flat` where every vector is compared, `ivf` where there are clusters."""
+        return "flat" if self._clusters is None else "ivf"
+
+    @property
+    def recall(self) -> float:
+        """The share of the true ten nearest that it found when it was built; 1 for flat."""
+        return 1.0 if self._clusters is None else self._clusters.recall
+
+    @property
+    def due(self) -> Literal["build", "absorb"] | None:
+        """What is to be done to keep searches fast: see `service.search.live_index`."""
+        head = self._head
+        if not self.policy.wants_clusters(len(self)):
+            return None
+        if not head or self._rows > GROWTH * self._built_rows:
+            return "build"
+        if np.count_nonzero(~self._alive[:head]) * DEAD_SHARE >= head:
+            return "build"
+        return "absorb" if self._rows - head >= ABSORB_FROM else None
 
     @property
     def keys(self) -> Keys:
@@ -73,7 +119,7 @@ class VectorIndex:
             return
         if np.any(np.diff(keys) <= 0) or (self._rows and keys[0] <= self._keys[self._rows - 1]):
             raise ValueError("keys must grow; this is a bug")
-        self._faiss.add(np.ascontiguousarray(vectors, dtype=np.float32))
+        self._tail.add(np.ascontiguousarray(vectors, dtype=np.float32))
         end = self._rows + len(keys)
         if end > len(self._keys):
             self._keys = np.resize(self._keys, max(end, 2 * len(self._keys)))
@@ -89,7 +135,8 @@ class VectorIndex:
         self._alive[rows] = False
         self._dead += len(rows)
         self.unsaved += len(rows)
-        if self._dead * DEAD_SHARE >= self._rows:
+        tail = self._alive[self._head : self._rows]
+        if np.count_nonzero(~tail) * DEAD_SHARE >= len(tail):
             self.compact()
 
     def follow(self, change: Change) -> None:
@@ -108,14 +155,20 @@ class VectorIndex:
         missing: Keys = np.setdiff1d(wanted, self.keys, assume_unique=True)
         if len(missing) and len(self) and missing[0] < self.keys[-1]:
             # Only where the clock was set back and an older copy put in the file's place.
-            self._faiss.reset()
-            self._rows, missing = 0, wanted
+            self._tail.reset()
+            self._clusters = None
+            self._rows, self._dead, missing = 0, 0, wanted
         for keys, vectors in snapshot.vector_batches(missing):
             self.add(keys, vectors)
         self.generation = generation
 
     def search(
-        self, queries: Vectors, k: int, *, allowed: Keys | None = None
+        self,
+        queries: Vectors,
+        k: int,
+        *,
+        allowed: Keys | None = None,
+        stored: StoredVectors | None = None,
     ) -> tuple[Vectors, Keys]:
         """Return scores and keys, both [queries, at most k], best first.
 
@@ -123,6 +176,8 @@ class VectorIndex:
             queries: float32 [queries, dimension].
             k: Neighbours wanted, at least 1.
             allowed: Only these keys, ascending; all where None.
+            stored: Reads the vectors that the best of the clusters are ranked by; without it
+                their scores are good to about 0.01.
 
         Returns:
             As many columns as a query can have neighbours; a row that has fewer ends in NO_KEY.
@@ -130,10 +185,10 @@ class VectorIndex:
         selected = self._alive[: self._rows]
         candidates = len(self)
         if allowed is not None:
-            rows = self._rows_of(allowed)
-            candidates = len(rows)
+            chosen = self._rows_of(allowed)
+            candidates = len(chosen)
             selected = np.zeros(self._rows, dtype=np.bool_)
-            selected[rows] = True
+            selected[chosen] = True
         k = min(k, candidates)
         if not k or not len(queries):
             return (
@@ -143,32 +198,102 @@ class VectorIndex:
         # OpenMP keeps this number a thread, so it is set where the search runs: other searches and
         # the encoder's threads are using the other cores.
         faiss.omp_set_num_threads(1)
-        scores, rows = self._faiss.search(queries, k, params=_only(selected, candidates))
+        head = self._head
+        found = self._search_tail(queries, k, selected[head:])
+        if self._clusters is not None:
+            clustered = self._search_clusters(self._clusters, queries, k, selected[:head], stored)
+            found = _best_of(found, clustered, k)
+        scores, rows = found
         keys: Keys = np.where(rows < 0, NO_KEY, self._keys[rows])
         return np.clip(scores, -1.0, 1.0), keys
 
+    def absorb(self, limit: int) -> None:
+        """Move the first `limit` rows of the tail into the clusters."""
+        assert self._clusters is not None, "there are clusters; this is a bug"
+        limit = min(limit, self._rows - self._head)
+        self._clusters.add(self._tail.reconstruct_n(0, limit))
+        self._tail.remove_ids(faiss.IDSelectorRange(0, limit))
+
     def compact(self) -> None:
-        """Take out the rows that are only marked as removed."""
-        if not self._dead:
+        """Take out the rows of the tail that are only marked as removed."""
+        head = self._head
+        dead = ~self._alive[head : self._rows]
+        count = int(np.count_nonzero(dead))
+        if not count:
             return
-        dead = ~self._alive[: self._rows]
-        self._faiss.remove_ids(_selector(dead))
-        self._keys = self.keys
+        self._tail.remove_ids(_selector(dead))
+        kept = np.concatenate([np.ones(head, dtype=np.bool_), ~dead])
+        self._keys = self._keys[: self._rows][kept]
+        self._alive = self._alive[: self._rows][kept]
         self._rows = len(self._keys)
-        self._alive = np.ones(self._rows, dtype=np.bool_)
-        self._dead = 0
+        self._dead -= count
 
     def save(self, path: Path) -> None:
         """Write it to `path`; a failure is raised as StorageError and costs nothing else."""
+        clusters = self._clusters
         header = IndexHeader(
-            kind=self.kind,
             dimension=self.dimension,
             rows=self._rows,
-            # The file cannot mark rows, so with removed ones in it equals no state of the store.
-            generation=NEVER if self._dead else self.generation,
+            generation=self.generation,
+            clustered=self._head,
+            built=self._built_rows,
+            probes=clusters.probes if clusters else 1,
+            first_pass=clusters.first_pass if clusters else 1,
+            recall=self.recall,
         )
-        write_index_file(path, header, self._keys[: self._rows], self._faiss)
+        parts = [self._tail] if clusters is None else [self._tail, clusters.index]
+        write_index_file(path, header, self._keys[: self._rows], self._alive[: self._rows], parts)
         self.unsaved = 0
+
+    @property
+    def _head(self) -> int:
+        return 0 if self._clusters is None else len(self._clusters)
+
+    def _search_tail(self, queries: Vectors, k: int, selected: _Mask) -> _Found:
+        count = int(np.count_nonzero(selected))
+        if not count:
+            return (
+                np.empty((len(queries), 0), dtype=np.float32),
+                np.empty((len(queries), 0), dtype=np.int64),
+            )
+        scores, rows = self._tail.search(queries, min(k, count), params=_only(selected, count))
+        return scores, np.where(rows < 0, NO_KEY, rows + self._head)
+
+    def _search_clusters(
+        self,
+        clusters: Clusters,
+        queries: Vectors,
+        k: int,
+        selected: _Mask,
+        stored: StoredVectors | None,
+    ) -> _Found:
+        count = int(np.count_nonzero(selected))
+        wanted = min(k, count)
+        mask = None if count == len(selected) else selected
+        depth = min(count, k + max(8, k // 2))
+        scores, rows = clusters.search(queries, depth, selected=mask)
+        short = np.count_nonzero(rows >= 0, axis=1) < wanted
+        if short.any():
+            # There are more than the nearest clusters hold, so all are looked at.
+            scores[short], rows[short] = clusters.search(
+                queries[short], depth, selected=mask, probes=clusters.clusters
+            )
+        if stored is not None:
+            for start in range(0, len(queries), EXACT_AT_ONCE):
+                part = slice(start, start + EXACT_AT_ONCE)
+                scores[part] = self._exact_scores(queries[part], rows[part], stored)
+        return scores, rows
+
+    def _exact_scores(
+        self, queries: Vectors, rows: npt.NDArray[np.int64], stored: StoredVectors
+    ) -> Vectors:
+        unique, places = np.unique(rows, return_inverse=True)
+        vectors = np.zeros((len(unique), self.dimension), dtype=np.float32)
+        real = unique >= 0
+        vectors[real] = stored(self._keys[unique[real]])
+        exact = np.einsum("qd,qkd->qk", queries, vectors[places.reshape(rows.shape)])
+        scores: Vectors = np.where(rows < 0, -np.inf, exact).astype(np.float32)
+        return scores
 
     def _rows_of(self, keys: Keys) -> npt.NDArray[np.intp]:
         used = self._keys[: self._rows]
@@ -179,31 +304,63 @@ class VectorIndex:
         return found
 
 
-def load_index(path: Path, dimension: int) -> VectorIndex:
+def clustered_index(
+    clusters: Clusters, keys: Keys, *, generation: int, policy: IndexPolicy
+) -> VectorIndex:
+    """Return an index of `clusters`, which hold the vectors of `keys`, ascending, in that order."""
+    index = VectorIndex(clusters.dimension, policy)
+    index.generation = generation
+    index._clusters, index._built_rows = clusters, len(keys)
+    index._keys, index._rows = keys, len(keys)
+    index._alive = np.ones(len(keys), dtype=np.bool_)
+    index.unsaved = len(keys)
+    return index
+
+
+def load_index(path: Path, dimension: int, policy: IndexPolicy | None = None) -> VectorIndex:
     """Return the index saved in `path`; an empty one where it is missing or damaged."""
-    index = VectorIndex(dimension)
+    index = VectorIndex(dimension, policy)
     try:
-        header, keys, saved = read_index_file(path)
+        saved = read_index_file(path)
     except FileNotFoundError:
         return index
     except (OSError, StorageError) as error:
         _log.warning("%s", error)
         return index
-    if header.dimension != dimension or np.any(np.diff(keys) <= 0):
+    header = saved.header
+    if header.dimension != dimension or np.any(np.diff(saved.keys) <= 0):
         _log.warning("The index %s belongs to another corpus; it is built again.", path)
         return index
     index.generation = header.generation
-    index._faiss, index._keys, index._rows = saved, keys, len(keys)
-    index._alive = np.ones(len(keys), dtype=np.bool_)
+    index._tail, index._built_rows = saved.parts[0], header.built
+    if header.clustered:
+        index._clusters = Clusters(
+            saved.parts[1],
+            probes=header.probes,
+            first_pass=header.first_pass,
+            recall=header.recall,
+        )
+    index._keys, index._rows, index._alive = saved.keys, header.rows, saved.alive
+    index._dead = header.rows - int(np.count_nonzero(saved.alive))
     return index
 
 
-def _only(selected: npt.NDArray[np.bool_], count: int) -> object:
+def _best_of(one: _Found, other: _Found, k: int) -> _Found:
+    """Return the `k` best of two answers, best first; missing rows come last."""
+    scores = np.concatenate([one[0], other[0]], axis=1)
+    rows = np.concatenate([one[1], other[1]], axis=1)
+    scores = np.where(rows < 0, -np.inf, scores)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    best = np.take_along_axis(scores, order, axis=1).astype(np.float32)
+    return best, np.take_along_axis(rows, order, axis=1)
+
+
+def _only(selected: _Mask, count: int) -> object:
     # Without a selector FAISS compares a batch of queries by one matrix product: much faster.
     if count == len(selected):
         return None
     return faiss.SearchParameters(sel=_selector(selected))
 
 
-def _selector(selected: npt.NDArray[np.bool_]) -> object:
+def _selector(selected: _Mask) -> object:
     return faiss.IDSelectorBitmap(np.packbits(selected, bitorder="little"))

@@ -1,6 +1,7 @@
 """The file that an index is kept in: written whole or not at all, and known when it is damaged.
 
-    magic 8 bytes | header length uint32 | header JSON | keys int64 [rows] | FAISS | sha256 32 bytes
+    magic 8 bytes | header length uint32 | header JSON | keys int64 [rows] | alive bits [rows]
+    | FAISS: the tail | FAISS: the clusters, where there are any | sha256 32 bytes
 
 All numbers are little-endian; the hash is of everything before it. The store is the truth and an
 index can always be built from it, so nothing here is synced to disk: after a power cut a torn file
@@ -12,12 +13,14 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import ValidationError
 
 from service.bundle.manifest import Part
@@ -25,7 +28,7 @@ from service.errors import StorageError
 from service.search.native import faiss
 from service.search.snapshot import Keys
 
-_MAGIC = b"ILINDEX1"
+_MAGIC = b"ILINDEX2"
 _LENGTH = struct.Struct("<I")
 _HASH_BYTES = 32
 _MAX_HEADER_BYTES = 65_536
@@ -34,14 +37,34 @@ _MAX_HEADER_BYTES = 65_536
 class IndexHeader(Part):
     """What an index file holds."""
 
-    kind: Literal["flat"]
     dimension: int
     rows: int
     generation: int
+    clustered: int = 0  # so many of the rows are in clusters, the rest in the tail
+    built: int = 0  # rows that the clusters were made for
+    probes: int = 1
+    first_pass: int = 1
+    recall: float = 1.0
 
 
-def write_index_file(path: Path, header: IndexHeader, keys: Keys, index: Any) -> None:  # noqa: ANN401 - faiss.Index; FAISS has no types
-    """Write `keys` and the FAISS `index` to `path`, replacing what was there in one step.
+@dataclass(frozen=True, slots=True)
+class SavedIndex:
+    """An index file's content: its keys, which rows are not removed, and one or two FAISS parts."""
+
+    header: IndexHeader
+    keys: Keys
+    alive: npt.NDArray[np.bool_]
+    parts: tuple[Any, ...]
+
+
+def write_index_file(
+    path: Path,
+    header: IndexHeader,
+    keys: Keys,
+    alive: npt.NDArray[np.bool_],
+    parts: Sequence[Any],
+) -> None:
+    """Write `keys`, `alive` and the FAISS `parts` to `path`, replacing what was there in one step.
 
     Raises:
         StorageError: The disk refused; what was there stays.
@@ -54,7 +77,9 @@ def write_index_file(path: Path, header: IndexHeader, keys: Keys, index: Any) ->
             encoded = header.model_dump_json().encode()
             write(_MAGIC + _LENGTH.pack(len(encoded)) + encoded)
             write(keys.astype("<i8").tobytes())
-            faiss.write_index(index, faiss.PyCallbackIOWriter(write))
+            write(np.packbits(alive, bitorder="little").tobytes())
+            for part in parts:
+                faiss.write_index(part, faiss.PyCallbackIOWriter(write))
             file.write(digest.digest())
         staging.replace(path)
     except (OSError, RuntimeError) as error:  # FAISS raises RuntimeError for a failed write
@@ -63,8 +88,8 @@ def write_index_file(path: Path, header: IndexHeader, keys: Keys, index: Any) ->
         raise StorageError(f"The index {path} cannot be written: {error}.") from error
 
 
-def read_index_file(path: Path) -> tuple[IndexHeader, Keys, Any]:
-    """Return the header, the keys and the FAISS index in `path`.
+def read_index_file(path: Path) -> SavedIndex:
+    """Return what `path` holds.
 
     Raises:
         FileNotFoundError: There is none.
@@ -83,13 +108,22 @@ def read_index_file(path: Path) -> tuple[IndexHeader, Keys, Any]:
         except ValidationError as error:
             raise _damaged(path, f"its header is not understood: {error}") from None
         keys = np.frombuffer(file.read(8 * header.rows), dtype="<i8").astype(np.int64)
+        bits = np.frombuffer(file.read((header.rows + 7) // 8), dtype=np.uint8)
+        alive = np.unpackbits(bits, bitorder="little")[: header.rows].astype(np.bool_)
         try:
-            index = faiss.read_index(faiss.PyCallbackIOReader(file.read))
+            parts = tuple(
+                faiss.read_index(faiss.PyCallbackIOReader(file.read))
+                for _ in range(1 + bool(header.clustered))
+            )
         except RuntimeError as error:
             raise _damaged(path, f"FAISS cannot read it: {error}") from None
-    if not len(keys) == index.ntotal == header.rows or index.d != header.dimension:
+    sizes = [header.rows - header.clustered, header.clustered]
+    if len(keys) != header.rows or any(
+        part.ntotal != size or part.d != header.dimension
+        for part, size in zip(parts, sizes, strict=False)
+    ):
         raise _damaged(path, "its parts do not agree")
-    return header, keys, index
+    return SavedIndex(header, keys, alive, parts)
 
 
 def _hashing(file: BinaryIO, update: Callable[[bytes], None]) -> Callable[[bytes], None]:

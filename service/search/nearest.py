@@ -29,7 +29,7 @@ def nearest_documents(
     """
     depth = PASSAGES_EACH * k
     while True:
-        scores, keys = index.search(queries, depth, allowed=allowed)
+        scores, keys = index.search(queries, depth, allowed=allowed, stored=snapshot.vectors)
         owners = snapshot.owners(key for key in np.unique(keys).tolist() if key != NO_KEY)
         columns = [_first_of_each(row, owners)[:k] for row in keys.tolist()]
         exhausted = keys.shape[1] < depth

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, JsonValue, model_validator
 from service.api.schemas.parts import Answer, ModelName, Request
 from service.api.schemas.similar import FILTER
 from service.errors import InputError
+from service.search.policy import IndexKind
 
 
 class PassagesField(Request):
@@ -17,6 +18,22 @@ class PassagesField(Request):
     words: int = Field(128, ge=8, le=4096, description="Of the longest passage")
     overlap_sentences: int = Field(
         1, ge=0, le=16, description="Sentences of the one before with which a passage begins"
+    )
+
+
+class IndexField(Request):
+    """Whether every vector is compared with a query, or the nearest clusters only."""
+
+    kind: IndexKind = Field(
+        "auto",
+        description="flat compares every vector; ivf looks at the nearest clusters; auto is flat "
+        "up to 100,000 vectors and ivf above",
+    )
+    recall: float = Field(
+        0.98,
+        ge=0.5,
+        le=0.999,
+        description="Share of the true ten nearest that ivf is to find; more costs time",
     )
 
 
@@ -38,6 +55,20 @@ class CreateCorpusRequest(Request):
         None,
         description='How long documents are split, such as {"words": 128}; each passage has a '
         "vector of its own, and a hit says which matched. Left out, a document is one vector",
+    )
+    index: IndexField | None = Field(
+        None, description='How it is indexed, such as {"kind": "flat"}; chosen by size if left out'
+    )
+
+
+class ReencodeRequest(Request):
+    """The model that a corpus is encoded with anew."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"model": "interlingua-fast"}]})
+
+    model: str = Field(description="A loaded model by name (GET /models)")
+    dimensions: int | None = Field(
+        None, ge=1, description="Width of the stored vectors; the model's own if left out"
     )
 
 
@@ -110,7 +141,12 @@ class CorpusAnswer(Answer):
     languages: dict[str, int] = Field(
         description="Documents by language; und where it is not known"
     )
-    index: str
+    index: str = Field(description="What it is now: flat or ivf; ivf is built in the background")
+    index_policy: IndexField = Field(description="What was asked for")
+    recall: float | None = Field(
+        description="Share of the true ten nearest that was found when the index was built; "
+        "null where the engine does not say"
+    )
     created: str = Field(description="RFC 3339, UTC")
     bytes: int
     metadata: dict[str, JsonValue]

@@ -114,3 +114,21 @@ async def test_a_corpus_can_be_made_for_another_model(tmp_path: Path, tiny_bundl
             "/corpora/theirs/documents", json={"documents": DOCUMENTS, "model": "tiny"}
         )
         assert_problem(refused, 409, field="model")
+
+
+async def test_the_index_is_as_asked_for(running: Running) -> None:
+    asked = {"index": {"kind": "ivf", "recall": 0.9}}
+    made = await running.client.put("/corpora/library", json=asked)
+    assert made.json()["index_policy"] == asked["index"]
+    assert (made.json()["index"], made.json()["recall"]) == ("flat", 1.0)  # too small yet
+    assert (await running.client.put("/corpora/library", json=asked)).status_code == 200
+    assert (await running.client.put("/corpora/library")).status_code == 200
+    other = {"index": {"kind": "flat"}}
+    assert_problem(await running.client.put("/corpora/library", json=other), 409)
+
+
+@pytest.mark.parametrize("index", [{"kind": "hnsw"}, {"recall": 1.0}, {"recall": 0.1}, "flat"])
+async def test_an_index_that_there_is_not_is_refused(running: Running, index: object) -> None:
+    problem = await running.client.put("/corpora/library", json={"index": index})
+    assert problem.status_code in (400, 422)
+    assert "index" in problem.json()["field"]

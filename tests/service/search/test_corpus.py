@@ -321,9 +321,10 @@ class TestReopening:
     def test_large_changes_are_saved_on_the_way(
         self, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("service.search.corpus.SAVE_ROWS", 10)
+        monkeypatch.setattr("service.search.live_index.SAVE_ROWS", 10)
         assert not (corpus._directory / INDEX_FILE).exists()
         corpus.upsert(sample_documents(40), sample_vectors(40))
+        corpus.settle()
         assert (corpus._directory / INDEX_FILE).exists()
         assert corpus._index.unsaved == 0
 
@@ -366,10 +367,11 @@ class TestFailures:
     def test_index_that_cannot_be_saved_costs_no_write(
         self, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("service.search.corpus.SAVE_ROWS", 1)
+        monkeypatch.setattr("service.search.live_index.SAVE_ROWS", 1)
         (corpus._directory / (INDEX_FILE + ".new")).mkdir()
         assert corpus.upsert(sample_documents(40), sample_vectors(40)).updated == 40
         assert len(ids(corpus)[0]) == 60
+        corpus.settle()
         (corpus._directory / (INDEX_FILE + ".new")).rmdir()
 
     def test_damaged_page_is_a_storage_error(self, corpora: Corpora, corpus: Corpus) -> None:

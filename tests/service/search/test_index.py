@@ -133,12 +133,14 @@ def test_saved_index_is_the_same(tmp_path: Path) -> None:
     assert loaded.keys.tolist() == list(range(1, 41))
 
 
-def test_index_saved_with_removed_rows_claims_no_generation(tmp_path: Path) -> None:
+def test_removed_rows_stay_removed_in_the_file(tmp_path: Path) -> None:
     index = VectorIndex(DIMENSION)
     index.follow(Change(0, 1, as_keys([]), as_keys(range(40)), unit(40)))
     index.follow(Change(1, 2, as_keys([7]), as_keys([]), unit(0)))
     index.save(tmp_path / "index")
-    assert load_index(tmp_path / "index", DIMENSION).generation == NEVER
+    loaded = load_index(tmp_path / "index", DIMENSION)
+    assert (loaded.generation, len(loaded), loaded._dead) == (2, 39, 1)
+    assert 7 not in loaded.search(unit(3), 40)[1]
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "other dimension"])

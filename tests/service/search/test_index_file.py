@@ -11,6 +11,7 @@ from service.search.index_file import IndexHeader, read_index_file, write_index_
 from service.search.native import faiss
 
 ROWS, DIMENSION = 5, 4
+ALIVE = np.array([True, True, False, True, True])
 
 
 def flat(rows: int = ROWS) -> Any:  # noqa: ANN401 - FAISS has no types
@@ -22,15 +23,17 @@ def flat(rows: int = ROWS) -> Any:  # noqa: ANN401 - FAISS has no types
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     path = tmp_path / "index.faiss"
-    header = IndexHeader(kind="flat", dimension=DIMENSION, rows=ROWS, generation=7)
-    write_index_file(path, header, np.arange(ROWS, dtype=np.int64) * 3, flat())
+    header = IndexHeader(dimension=DIMENSION, rows=ROWS, generation=7)
+    write_index_file(path, header, np.arange(ROWS, dtype=np.int64) * 3, ALIVE, [flat()])
     return path
 
 
 def test_it_is_read_as_it_was_written(written: Path) -> None:
-    header, keys, index = read_index_file(written)
-    assert header.generation == 7
-    assert keys.tolist() == [0, 3, 6, 9, 12]
+    saved = read_index_file(written)
+    assert saved.header.generation == 7
+    assert saved.keys.tolist() == [0, 3, 6, 9, 12]
+    assert saved.alive.tolist() == ALIVE.tolist()
+    (index,) = saved.parts
     np.testing.assert_array_equal(index.reconstruct_n(0, ROWS).ravel(), np.arange(ROWS * DIMENSION))
     assert [path.name for path in written.parent.iterdir()] == ["index.faiss"]
 
@@ -49,8 +52,8 @@ def test_every_changed_or_cut_byte_is_found(written: Path) -> None:
 
 
 def test_parts_that_do_not_agree_are_found(written: Path) -> None:
-    header = IndexHeader(kind="flat", dimension=DIMENSION, rows=ROWS, generation=7)
-    write_index_file(written, header, np.arange(ROWS, dtype=np.int64), flat(ROWS - 1))
+    header = IndexHeader(dimension=DIMENSION, rows=ROWS, generation=7)
+    write_index_file(written, header, np.arange(ROWS, dtype=np.int64), ALIVE, [flat(ROWS - 1)])
     with pytest.raises(StorageError, match="do not agree"):
         read_index_file(written)
 
@@ -62,9 +65,9 @@ def test_failed_write_leaves_what_was_there(written: Path, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    header = IndexHeader(kind="flat", dimension=DIMENSION, rows=ROWS, generation=8)
+    header = IndexHeader(dimension=DIMENSION, rows=ROWS, generation=8)
     with pytest.raises(StorageError, match="No space left"):
-        write_index_file(written, header, np.arange(ROWS, dtype=np.int64), flat())
+        write_index_file(written, header, np.arange(ROWS, dtype=np.int64), ALIVE, [flat()])
     assert written.read_bytes() == before
     assert [path.name for path in written.parent.iterdir()] == ["index.faiss"]
 
@@ -72,8 +75,12 @@ def test_failed_write_leaves_what_was_there(written: Path, monkeypatch: pytest.M
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_disk_inside_faiss_is_a_storage_error(tmp_path: Path) -> None:
     (tmp_path / "index.faiss.new").symlink_to("/dev/full")
-    header = IndexHeader(kind="flat", dimension=DIMENSION, rows=40_000, generation=8)
+    header = IndexHeader(dimension=DIMENSION, rows=40_000, generation=8)
     with pytest.raises(StorageError):
         write_index_file(
-            tmp_path / "index.faiss", header, np.arange(40_000, dtype=np.int64), flat(40_000)
+            tmp_path / "index.faiss",
+            header,
+            np.arange(40_000, dtype=np.int64),
+            np.ones(40_000, dtype=np.bool_),
+            [flat(40_000)],
         )
