@@ -110,6 +110,12 @@ SOURCES = (
         "github.com/GNOME/gnome-user-docs",
     ),
     Source(
+        "cldr",
+        "Unicode License v3",
+        "Unicode, Inc.; the contributors of the Unicode Common Locale Data Repository",
+        "npm packages cldr-annotations-full and cldr-localenames-full, version 48.2.0",
+    ),
+    Source(
         "flores_dev",
         "CC BY-SA 4.0",
         "NLLB Team 2022 (Meta AI); Adelani et al. 2023 (SIB-200)",

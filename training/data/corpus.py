@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from training.data.cldr import read_cldr
 from training.data.cleaning import (
     Cleaner,
     CleaningRules,
@@ -21,7 +22,7 @@ from training.data.cleaning import (
 from training.data.folder import DataFolder, evaluation_sentences
 from training.data.lines import BrokenLines, OnBroken
 from training.data.moses import find_moses, read_moses
-from training.data.nway import find_nway, read_nway
+from training.data.nway import NWay, find_nway, read_nway
 from training.progress import QUIET, Progress
 
 
@@ -152,14 +153,19 @@ class _Builder:
                 for left, right in read_moses(files, self.broken):
                     self._add(number, left, codes[0], right, codes[1])
         if find_nway(path):
-            for left, left_code, right, right_code in self._nway_pairs(name, path):
-                self._add(number, left, left_code, right, right_code)
+            table = read_nway(path, languages=self._wanted, broken=self.broken)
+            held_out = self.plan.held_out_rows if name == self.plan.held_out_source else (0, 0)
+            rows = self._nway_pairs(table, range(*held_out), self.plan.partners)
+        else:
+            # Words of a lexicon are few: each is tied to the others through the pivot's alone.
+            table = read_cldr(path, languages=self._wanted, broken=self.broken)
+            rows = self._nway_pairs(table, range(0), partners=0)
+        for left, left_code, right, right_code in rows:
+            self._add(number, left, left_code, right, right_code)
 
-    def _nway_pairs(self, name: str, path: Path) -> Iterator[tuple[str, str, str, str]]:
-        table = read_nway(path, languages=self._wanted, broken=self.broken)
-        held_out = (
-            range(*self.plan.held_out_rows) if name == self.plan.held_out_source else range(0)
-        )
+    def _nway_pairs(
+        self, table: NWay, held_out: range, partners: int
+    ) -> Iterator[tuple[str, str, str, str]]:
         for number, row in enumerate(table.rows()):
             if number in held_out:
                 continue
@@ -169,7 +175,7 @@ class _Builder:
                 language = self._language_of(code)
                 if pivot is not None:
                     yield row[code], language, pivot, self.plan.pivot
-                for _ in range(self.plan.partners if len(codes) > 1 else 0):
+                for _ in range(partners if len(codes) > 1 else 0):
                     other = codes[int(self._random.integers(len(codes)))]
                     if self._language_of(other) != language:
                         yield row[code], language, row[other], self._language_of(other)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.errors import InputError, NotFoundError
+from training.data.cldr import find_cldr
 from training.data.lines import BrokenLines
 from training.data.moses import find_moses
 from training.data.nway import find_nway
@@ -19,6 +20,7 @@ from training.data.tsv import read_header, read_tsv
 FORMATS = """\
   parallel/<source>/<lang>.txt(.gz)              n-way: line i is the same sentence everywhere
   parallel/<source>/<src>-<tgt>.<lang>(.gz)      Moses pairs: two files of equal length
+  parallel/<source>/**/annotations/<lang>/*.json  the CLDR, as its npm packages unpack
   eval/tatoeba/<lang>-en.tsv(.gz)                header `<lang> TAB en`, one pair a row
   eval/stsb/<lang>.dev.tsv(.gz)                  header `sentence1 TAB sentence2 TAB score`
 docs/data.md says where public corpora of these formats come from."""
@@ -38,7 +40,7 @@ class DataFolder:
         return tuple(
             path.name
             for path in sorted((self.root / "parallel").iterdir())
-            if path.is_dir() and (find_nway(path) or find_moses(path))
+            if path.is_dir() and (find_nway(path) or find_moses(path) or find_cldr(path))
         )
 
     def source(self, name: str) -> Path:
