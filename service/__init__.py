@@ -6,6 +6,20 @@ Shapes in this package: `batch` counts texts, `tokens` their longest length, `di
 vector's width. Times are seconds, sizes bytes, unless a name says otherwise.
 """
 
-from service.inference.encoder import Encoder
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from service.inference.encoder import Encoder
 
 __all__ = ["Encoder"]
+
+
+def __getattr__(name: str) -> type[Encoder]:
+    """Import the encoder when it is asked for: `interlingua --help` needs no runtime."""
+    if name == "Encoder":
+        from service.inference.encoder import Encoder
+
+        return Encoder
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

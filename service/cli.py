@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import click
 
+from service.commands.bench import bench
+from service.commands.completion import completion
+from service.commands.doctor import doctor
 from service.commands.embed import embed
 from service.commands.index import index
 from service.commands.mine import mine
@@ -17,6 +20,9 @@ from service.commands.serve import serve
 from service.errors import InterlinguaError
 
 COMMANDS: tuple[click.Command, ...] = (
+    bench,
+    completion,
+    doctor,
     embed,
     index,
     mine,

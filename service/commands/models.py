@@ -12,7 +12,11 @@ from service.shipped import shipped_models
 @click.command()
 @click.argument("directories", nargs=-1, type=click.Path(path_type=Path))
 def models(directories: tuple[Path, ...]) -> None:
-    """List the shipped bundles, or those in DIRECTORIES, after checking every file."""
+    """List the shipped bundles, or those in DIRECTORIES, after checking every file.
+
+    \b
+    Example: interlingua models ./my-bundle
+    """
     from service.bundle.reader import read_bundle
 
     for directory in directories or shipped_models():

@@ -1,0 +1,111 @@
+"""What is wrong, or could be better, with what to do about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from service.classification.head import read_head
+from service.diagnosis.machine import execution_providers, installed_versions
+from service.errors import InterlinguaError
+from service.hardware import available_cores
+from service.huggingface.bundle import read_model
+from service.settings import Settings
+
+Level: TypeAlias = Literal["error", "advice"]
+
+_LITTLE_DISK_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to change.
+
+    Attributes:
+        level: error: the server will not start, or not work. advice: it could be better.
+        what: Is the matter.
+        remedy: What to do.
+    """
+
+    level: Level
+    what: str
+    remedy: str
+
+
+def find(settings: Settings) -> list[Finding]:
+    """Look at everything that a start would trip over, and return what was found."""
+    checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
+        _runtimes, _models, _data, _address, _threads, _safety,
+    )  # fmt: skip
+    return [finding for check in checks for finding in check(settings)]
+
+
+def _runtimes(_: Settings) -> Iterator[Finding]:
+    for module, extra in (("onnxruntime", "onnxruntime"), ("faiss", "faiss-cpu")):
+        if util.find_spec(module) is None:
+            remedy = "Install it: pip install 'interlingua[cpu]'."
+            yield Finding("error", f"{extra} is missing.", remedy)
+    versions = installed_versions()
+    for pair in (("onnxruntime", "onnxruntime-gpu"), ("faiss-cpu", "faiss-gpu-cu12")):
+        if all(name in versions for name in pair):
+            what = f"{' and '.join(pair)} are both installed and overwrite each other."
+            yield Finding("error", what, f"Uninstall both, then install one of them: {pair[0]}.")
+    if shutil.which("nvidia-smi") and "CUDAExecutionProvider" not in execution_providers():
+        remedy = "In a new environment: pip install 'interlingua[gpu]'."
+        yield Finding("advice", "There is a GPU, and ONNX Runtime cannot use it.", remedy)
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    readers: tuple[tuple[list[Path], Callable[[Path], object]], ...] = (
+        (settings.model, read_model),
+        (settings.head, read_head),
+    )
+    for directories, read in readers:
+        for directory in directories:
+            try:
+                read(directory)
+            except InterlinguaError as error:
+                yield Finding("error", error.message, error.remedy or f"Look into {directory}.")
+
+
+def _data(settings: Settings) -> Iterator[Finding]:
+    there = next(path for path in (settings.data, *settings.data.parents) if path.exists())
+    if not os.access(there, os.W_OK):
+        remedy = "Make it writable, or choose another with --data."
+        yield Finding("error", f"{there} cannot be written to.", remedy)
+    free = shutil.disk_usage(there).free
+    if free < _LITTLE_DISK_BYTES:
+        what = f"{free / 2**20:.0f} MiB are free where the data lie ({there})."
+        yield Finding("advice", what, "Free some, or choose another disk with --data.")
+
+
+def _address(settings: Settings) -> Iterator[Finding]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            what = f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}."
+            remedy = "Is it running already? Choose another port with --port."
+            yield Finding("error", what, remedy)
+
+
+def _threads(settings: Settings) -> Iterator[Finding]:
+    cores = available_cores()
+    if settings.workers > cores:
+        what = f"{settings.workers} workers share {cores} cores, and slow each other down."
+        yield Finding("advice", what, f"Set --workers {cores}, or measure: interlingua bench.")
+
+
+def _safety(settings: Settings) -> Iterator[Finding]:
+    open_to_all = settings.host not in ("127.0.0.1", "::1", "localhost")
+    if open_to_all and not (settings.api_keys or settings.api_keys_file):
+        what = f"The server listens on {settings.host} and asks for no key."
+        yield Finding("advice", what, "Set INTERLINGUA_API_KEYS, or put a proxy before it.")

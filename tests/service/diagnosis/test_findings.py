@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from service.diagnosis.findings import find
+from service.hardware import available_cores
+from service.settings import Settings
+
+
+def settings(bundle: Path, data: Path, **changes: object) -> Settings:
+    return Settings.model_validate(
+        {"model": [bundle], "head": [], "data": data, "port": 0, "workers": 1} | changes
+    )
+
+
+def test_a_good_machine_has_nothing_to_change(tiny_bundle: Path, tmp_path: Path) -> None:
+    assert [f for f in find(settings(tiny_bundle, tmp_path)) if f.level == "error"] == []
+
+
+def test_a_broken_model_is_named_with_its_remedy(tmp_path: Path) -> None:
+    (finding,) = find(settings(tmp_path / "nothing", tmp_path))
+    assert finding.level == "error"
+    assert "nothing" in finding.what + finding.remedy
+
+
+def test_a_taken_port_is_said(tiny_bundle: Path, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        (finding,) = find(settings(tiny_bundle, tmp_path, port=port))
+    assert str(port) in finding.what
+    assert "--port" in finding.remedy
+
+
+def test_data_on_a_read_only_place(
+    tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (finding,) = find(settings(tiny_bundle, tmp_path / "a" / "b"))
+    assert str(tmp_path) in finding.what
+
+
+def test_what_could_be_better_is_advice(tiny_bundle: Path, tmp_path: Path) -> None:
+    found = find(settings(tiny_bundle, tmp_path, workers=available_cores() + 3, host="0.0.0.0"))
+    assert [finding.level for finding in found] == ["advice", "advice"]
+    assert f"--workers {available_cores()}" in found[0].remedy
+    assert "INTERLINGUA_API_KEYS" in found[1].remedy
