@@ -23,6 +23,7 @@ from service.api import (
     openai,
     pages,
     projection,
+    reencode,
     similar,
     tokenize,
 )
@@ -36,6 +37,7 @@ from service.api.state import Resources, State, state_of
 from service.errors import InterlinguaError
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
+from service.telemetry.traces import Traces, traces_from_environment
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +47,17 @@ language, classify them. Errors are RFC 9457 problem+json with the field at faul
 below /v1 they have OpenAI's shape."""
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """Return the application for `settings`.
+def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
+    """Return the application for `settings`, with `traces` or those that the environment asks for.
 
     It answers at once when it is started; until the models are loaded, all but the probes answer
     503. Whoever starts it learns from `state_of(app).wait_until_settled()` how loading went.
+
+    Raises:
+        SettingsError: The environment asks for traces that cannot be made.
     """
+    if traces is None:
+        traces = traces_from_environment(models.version())
     app = FastAPI(
         title="Interlingua",
         version=models.version(),
@@ -58,7 +65,7 @@ def create_app(settings: Settings) -> FastAPI:
         description=_DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        lifespan=_lifespan,
+        lifespan=lambda app: _lifespan(app, traces),
         redirect_slashes=False,
     )
     metrics = Metrics()
@@ -79,6 +86,7 @@ def create_app(settings: Settings) -> FastAPI:
         jobs,
         models,
         projection,
+        reencode,
         tokenize,
     ):
         app.include_router(router.router, dependencies=[RequireKey], responses=PROBLEMS)
@@ -86,12 +94,12 @@ def create_app(settings: Settings) -> FastAPI:
     describe(app)
     # The last added is the outermost.
     app.add_middleware(BodyLimitMiddleware, limit_bytes=settings.max_body_bytes, metrics=metrics)
-    app.add_middleware(ContextMiddleware, metrics=metrics)
+    app.add_middleware(ContextMiddleware, metrics=metrics, traces=traces)
     return app
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI, traces: Traces) -> AsyncIterator[None]:
     state = state_of(app)
     loading = asyncio.create_task(_load(state))
     try:
@@ -101,6 +109,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         resources = await loading
         if resources is not None:
             await asyncio.to_thread(close, resources)
+        await asyncio.to_thread(traces.close)
 
 
 async def _load(state: State) -> Resources | None:

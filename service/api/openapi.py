@@ -12,7 +12,12 @@ from pydantic.json_schema import models_json_schema
 from service.api.body import NDJSON
 from service.api.schemas.classifiers import FitRequest
 from service.api.schemas.classify import ClassifyRequest, PredictRequest
-from service.api.schemas.corpora import CreateCorpusRequest, DeleteRequest, UpsertRequest
+from service.api.schemas.corpora import (
+    CreateCorpusRequest,
+    DeleteRequest,
+    ReencodeRequest,
+    UpsertRequest,
+)
 from service.api.schemas.embed import EmbedRequest, SimilarityRequest
 from service.api.schemas.models import Problem
 from service.api.schemas.openai import EmbeddingsRequest, OpenAIError
@@ -29,6 +34,7 @@ REQUESTS: tuple[type[BaseModel], ...] = (
     EmbeddingsRequest,
     FitRequest,
     PredictRequest,
+    ReencodeRequest,
     ProjectionRequest,
     SimilarRequest,
     SimilarityRequest,

@@ -108,6 +108,10 @@ class Snapshot:
         # Sorted here, so that SQLite may walk its smallest index and leave the texts alone.
         return np.sort(np.fromiter((row[0] for row in rows), dtype=np.int64))
 
+    def ids(self) -> set[str]:
+        """Return the ids of all documents."""
+        return {row[0] for row in self._connection.execute("SELECT id FROM documents")}
+
     def keys_of(self, ids: Iterable[str]) -> dict[str, int]:
         """Return id -> key for those `ids` that are there."""
         rows = self._connection.execute(

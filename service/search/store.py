@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from service.errors import StorageError
+from service.errors import StorageError, UnavailableError
 from service.inference.session import Vectors
 from service.search.database import Database, connect, storage_errors
 from service.search.document import Document, Metadata
@@ -108,6 +108,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path)
+        self._retired = False
         try:
             self.header = self._read_header()
         except BaseException:
@@ -127,9 +128,21 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Begin a write; without `Transaction.commit` it is undone."""
+        """Begin a write; without `Transaction.commit` it is undone.
+
+        Raises:
+            UnavailableError: The store was retired.
+        """
+        if self._retired:
+            raise UnavailableError(
+                f"The corpus in {self.path.parent} was just encoded anew.", remedy="Send it again."
+            )
         with self._database.writing() as connection:
             yield Transaction(connection, self._view(connection))
+
+    def retire(self) -> None:
+        """Refuse writes from now on: another has taken its place. Reads go on until `close`."""
+        self._retired = True
 
     def close(self) -> None:
         """Let go of the file."""

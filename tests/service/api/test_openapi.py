@@ -18,6 +18,7 @@ DESIGNED = {
     "/corpora/{name}": {"get", "put", "delete"},
     "/corpora/{name}/documents": {"get", "post", "delete"},
     "/corpora/{name}/export": {"get"},
+    "/corpora/{name}/reencode": {"post"},
     "/corpora/{name}/documents/{id}": {"get", "delete"},
     "/classifiers": {"get"},
     "/classifiers/{name}": {"get", "put", "delete"},

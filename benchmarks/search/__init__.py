@@ -1,0 +1,1 @@
+"""Search measured: speed beside other engines, and what kills cost."""

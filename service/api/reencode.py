@@ -1,0 +1,73 @@
+"""POST /corpora/{name}/reencode: another model for a corpus that goes on being searched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query, Response
+
+from service.api.body import json_body
+from service.api.corpora import corpus_named, dimension_of
+from service.api.jobs import job_answer
+from service.api.openapi import answer, body
+from service.api.schemas.corpora import ReencodeRequest
+from service.api.schemas.jobs import JobAnswer
+from service.api.work import WorkOf
+from service.inference.encoder import Encoder
+from service.inference.engine import Engine
+from service.inference.patient import embed_patiently
+from service.inference.session import Vectors
+from service.jobs.job import Job, Result
+from service.search.reencode import NewSpace, reencode
+
+router = APIRouter(prefix="/corpora/{name}/reencode", tags=["corpora"])
+
+TEXTS_AT_ONCE = 256
+
+
+@router.post(
+    "",
+    responses=answer(JobAnswer, "It is over", status=200)
+    | answer(JobAnswer, "It has begun; GET /jobs/ID tells how far it is", status=202),
+    openapi_extra=body(ReencodeRequest),
+)
+async def reencode_corpus(
+    name: str,
+    request: Annotated[ReencodeRequest, Depends(json_body(ReencodeRequest))],
+    work: WorkOf,
+    wait: Annotated[bool, Query(description="Whether to answer when it is over")] = False,
+) -> Response:
+    """Encode all documents with another model, then switch to it in one step.
+
+    Until then the corpus is searched and written to as before; what is written meanwhile is taken
+    along. A job that fails, is cancelled or interrupted has changed nothing.
+    """
+    await corpus_named(name, work)
+    resources = work.resources
+    encoder = resources.encoder(request.model)
+    new = NewSpace(encoder.name, encoder.manifest.space, dimension_of(request.dimensions, encoder))
+
+    def task(job: Job) -> Result:
+        def embed(texts: Sequence[str]) -> Vectors:
+            return _embed(resources.engine, encoder, texts, job)
+
+        def progress(done: int, total: int) -> None:
+            job.progress(done, total, f"encoding with {encoder.name}")
+
+        return {"documents": reencode(resources.corpora, name, new, embed, progress)}
+
+    job = resources.jobs.submit("reencode", name, task)
+    return await job_answer(job, work, wait=wait)
+
+
+def _embed(engine: Engine, encoder: Encoder, texts: Sequence[str], job: Job) -> Vectors:
+    return np.concatenate(
+        [
+            embed_patiently(
+                engine, encoder, texts[start : start + TEXTS_AT_ONCE], check=job.check
+            ).vectors
+            for start in range(0, len(texts), TEXTS_AT_ONCE)
+        ]
+    )

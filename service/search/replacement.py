@@ -1,0 +1,85 @@
+"""A corpus made anew beside the old one, and put in its place in one step.
+
+.reencode-NAME      is filled; nobody sees it
+.switch-NAME        is whole: from this rename on the switch has happened, and a start after a
+                    break ends it
+NAME -> .dropped-   the old one, which searches that are running still read
+.switch-NAME -> NAME
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+
+BEING_MADE = ".reencode-"
+SWITCHING = ".switch-"
+DROPPED = ".dropped-"
+
+ABANDONED_SECONDS = 3600.0
+"""After which a corpus that is being made, and was not written to, was left by a dead process."""
+
+
+def begin_folder(directory: Path, name: str) -> Path:
+    """Return an empty folder for the successor of corpus `name`; what a break left is deleted.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    folder = directory / f"{BEING_MADE}{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+def switch_folders(directory: Path, name: str) -> None:
+    """Put the closed corpus that `begin_folder` began in the place of `name`.
+
+    Raises:
+        OSError: The disk refused; the old one is in its place, or the next start ends the switch.
+    """
+    (directory / f"{BEING_MADE}{name}").rename(directory / f"{SWITCHING}{name}")
+    sync_directory(directory)
+    end_switch(directory, name)
+
+
+def end_switch(directory: Path, name: str) -> None:
+    """Do what is left of a switch that has happened."""
+    place = directory / name
+    if place.exists():
+        place.rename(directory / f"{DROPPED}{name}-{time.time_ns()}")
+    (directory / f"{SWITCHING}{name}").rename(place)
+    sync_directory(directory)
+
+
+def end_switches(directory: Path) -> None:
+    """End every switch that a break met, and delete what was abandoned before its switch."""
+    for folder in sorted(directory.iterdir()):
+        if folder.name.startswith(SWITCHING):
+            end_switch(directory, folder.name.removeprefix(SWITCHING))
+        elif folder.name.startswith(BEING_MADE) and _idle_seconds(folder) > ABANDONED_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def sync_directory(directory: Path) -> None:
+    """Make renames in `directory` durable: they are once the directory is, which holds the names.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _idle_seconds(folder: Path) -> float:
+    latest = 0.0
+    with suppress(FileNotFoundError):  # files come and go in a folder that is being written
+        for path in (folder, *folder.iterdir()):
+            latest = max(latest, path.stat().st_mtime)
+    return time.time() - latest
