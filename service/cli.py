@@ -11,6 +11,7 @@ import click
 from service.commands.bench import bench
 from service.commands.completion import completion
 from service.commands.doctor import doctor
+from service.commands.classify import classify
 from service.commands.embed import embed
 from service.commands.index import index
 from service.commands.mine import mine

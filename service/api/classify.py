@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
 from fastapi import APIRouter, Depends
 from pydantic import JsonValue
 
@@ -26,7 +25,8 @@ from service.api.schemas.classify import (
     ScoredLabel,
 )
 from service.api.work import Work, WorkOf
-from service.classification.example import UNKNOWN, check_label
+from service.classification.answers import best_labels
+from service.classification.example import check_label
 from service.classification.head import Head
 from service.classification.making import described_head
 from service.errors import InputError, MalformedError
@@ -36,8 +36,6 @@ from service.inference.engine import EmbedOptions
 from service.inference.session import Vectors
 
 router = APIRouter(tags=["classify"])
-
-Scored = list[dict[str, object]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +78,7 @@ async def classify(
     document = head.manifest.document if request.document is None else request.document_options
     first, second = _texts(request.inputs, head)
     found = await _classify(head, encoder, first, second, work, options=options, document=document)
-    scored = _best(head, found.probabilities, request.top_k)
+    scored = best_labels(head, found.probabilities, request.top_k)
     work.metrics.observe_labels(head.name, [str(row[0]["label"]) for row in scored])
     if not request.explain:
         return Json(scored)
@@ -123,7 +121,7 @@ async def predict(
     second = [row[1] for row in rows] if head.takes_pairs else None
     document = head.manifest.document
     found = await _classify(head, encoder, first, second, work, options=options, document=document)
-    scored = _best(head, found.probabilities, None)
+    scored = best_labels(head, found.probabilities, None)
     work.metrics.observe_labels(head.name, [str(row[0]["label"]) for row in scored])
     return Json(scored[0] if _is_one(request.inputs) else scored)
 
@@ -185,20 +183,6 @@ def _texts(inputs: list[str] | list[list[str]], head: Head) -> tuple[list[str], 
         given=singles[0] if head.takes_pairs else pairs[0],
         remedy="Send that, or name another classifier (GET /classifiers).",
     )
-
-
-def _best(head: Head, probabilities: Vectors, top_k: int | None) -> list[Scored]:
-    order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
-    scored: list[Scored] = [
-        [{"label": head.labels[column], "score": round(row[column], 6)} for column in columns]
-        for row, columns in zip(probabilities.tolist(), order.tolist(), strict=True)
-    ]
-    threshold = head.manifest.unknown_threshold
-    if threshold is not None:
-        for row, best in zip(scored, probabilities.max(axis=1).tolist(), strict=True):
-            if best < threshold:
-                row.insert(0, {"label": UNKNOWN, "score": round(1 - best, 6)})
-    return scored
 
 
 def _is_one(inputs: JsonValue) -> bool:
