@@ -9,9 +9,9 @@ from __future__ import annotations
 import click
 
 from service.commands.bench import bench
+from service.commands.classify import classify
 from service.commands.completion import completion
 from service.commands.doctor import doctor
-from service.commands.classify import classify
 from service.commands.embed import embed
 from service.commands.index import index
 from service.commands.mine import mine
@@ -22,6 +22,7 @@ from service.errors import InterlinguaError
 
 COMMANDS: tuple[click.Command, ...] = (
     bench,
+    classify,
     completion,
     doctor,
     embed,
