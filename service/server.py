@@ -13,6 +13,7 @@ import uvicorn
 
 from service.api.state import Phase, Resources, State, state_of
 from service.app import create_app
+from service.errors import SettingsError
 from service.settings import Settings
 from service.telemetry.logs import set_up_logs
 
@@ -33,7 +34,11 @@ def run_server(settings: Settings) -> int:
         )
         return 2
     set_up_logs(settings.log_level, settings.log_format)
-    app = create_app(settings)
+    try:
+        app = create_app(settings)
+    except SettingsError as error:
+        click.echo(f"The service cannot start. {error}", err=True)
+        return 1
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -14,8 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.problems import problem_response
 from service.inference.engine import Embedded
-from service.telemetry.logs import request_id
+from service.telemetry.logs import request_id, trace_id
 from service.telemetry.metrics import Metrics
+from service.telemetry.traces import RequestSpan, Traces
 
 log = logging.getLogger("service.access")
 
@@ -41,9 +42,11 @@ class RequestContext:
         characters: Of these texts.
         tokens: Of these texts, after they were cut.
         truncated: Positions of texts that were cut.
+        traces: Where spans of its parts are made.
     """
 
     id: str
+    traces: Traces = field(default_factory=Traces)
     started: float = field(default_factory=time.perf_counter)
     client: str = ""
     model: str | None = None
@@ -104,16 +107,22 @@ def context_of(request: Request) -> RequestContext:
 class ContextMiddleware:
     """The outermost layer: nothing passes it unnamed, uncounted or unanswered."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, traces: Traces) -> None:
         self._app = app
         self._metrics = metrics
+        self._traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        context = RequestContext(_chosen_id(scope))
+        headers = {str(n, "latin-1"): str(v, "latin-1") for n, v in scope["headers"]}
+        with self._traces.request(scope["method"], scope["path"], headers) as span:
+            await self._answer(scope, receive, send, span)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, span: RequestSpan) -> None:
+        context = RequestContext(_chosen_id(scope), self._traces)
         scope["interlingua.context"] = context
         status = 0
 
@@ -124,7 +133,7 @@ class ContextMiddleware:
                 message["headers"] = [*message["headers"], *context.headers()]
             await send(message)
 
-        token = request_id.set(context.id)
+        token, trace_token = request_id.set(context.id), trace_id.set(span.trace_id)
         self._metrics.inflight.inc()
         try:
             await self._app(scope, receive, send_with_headers)
@@ -143,7 +152,9 @@ class ContextMiddleware:
             if log.isEnabledFor(logging.INFO):
                 fields = {"route": route, "status": status, "seconds": seconds}
                 log.info("%s", scope["method"], extra=fields)
+            span.answered(scope["method"], route, status or CLIENT_GONE, request_id=context.id)
             request_id.reset(token)
+            trace_id.reset(trace_token)
 
 
 def _chosen_id(scope: Scope) -> str:

@@ -87,8 +87,14 @@ class Work:
         options = replace(options or EmbedOptions(), client=self._context.client)
         try:
             # What is cancelled here is dropped from the queue before it is computed.
-            async with asyncio.timeout(seconds):
-                embedded = await self.resources.engine.embed(encoder, texts, options)
+            with self._context.traces.embedding(encoder.name, len(texts)) as span:
+                async with asyncio.timeout(seconds):
+                    embedded = await self.resources.engine.embed(encoder, texts, options)
+                span.done(
+                    tokens=sum(embedded.tokens),
+                    queue_seconds=embedded.queue_seconds,
+                    inference_seconds=embedded.inference_seconds,
+                )
         except TimeoutError:
             raise DeadlineError(
                 f"The request was not done within {self.timeout_seconds:g} s.",

@@ -12,6 +12,9 @@ from typing import TextIO
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The id of the request that this task or thread works for."""
 
+trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
+"""The trace that this request is a part of, where traces are made."""
+
 _OWN_FIELDS = ("method", "route", "status", "seconds")
 """What `extra=` of our log calls may carry; everything else stays out of the lines."""
 
@@ -22,6 +25,7 @@ class RequestIdFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass, named."""
         record.request_id = request_id.get()
+        record.trace_id = trace_id.get()
         return True
 
 
@@ -49,7 +53,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        for name in ("request_id", *_OWN_FIELDS):
+        for name in ("request_id", "trace_id", *_OWN_FIELDS):
             value = getattr(record, name, None)
             if value is not None:
                 entry[name] = value
