@@ -215,10 +215,24 @@ def teach(
     return TeacherVectors(row, vectors)
 
 
-def teach_english(work: Workspace, corpus: Corpus, count: int, *, seed: int) -> TeacherVectors:
-    """Return the teacher's vectors of `count` English sentences of `corpus`, drawn by `seed`."""
-    english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))
-    chosen = english[:count]
+def teach_english(
+    work: Workspace, corpus: Corpus, count: int, *, seed: int, always: Sequence[str] = ()
+) -> TeacherVectors:
+    """Return the teacher's vectors of English sentences of `corpus`.
+
+    Args:
+        work: Keeps them.
+        corpus: Whose sentences.
+        count: How many are drawn ...
+        seed: ... by chance, from this seed.
+        always: Sources whose English is taught besides, all of it: words and names, of which each
+            stands for more than a sentence does.
+    """
+    always_taught = [number for number, name in enumerate(corpus.sources) if name in always]
+    drawn_from = np.unique(corpus.pairs[~np.isin(corpus.source, always_taught)])
+    english = corpus.sentences_of("en")
+    drawn = np.random.default_rng(seed).permutation(np.intersect1d(english, drawn_from))
+    chosen = np.concatenate([drawn[:count], np.setdiff1d(english, drawn_from)])
     work.progress.title(f"teacher: vectors of {len(chosen):,} English sentences")
     return teach(
         corpus.texts, chosen, work.cache / "teacher", progress=work.progress, device=work.device

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from training.teacher import DIMENSION, Teacher, TeacherVectors, teach
+from tests.training.made import make_corpus
+from training.data.corpus import Corpus
+from training.data.folder import open_folder
+from training.teacher import DIMENSION, Teacher, TeacherVectors, teach, teach_english
+from training.workspace import Workspace
 
 TEXTS = [
     "A cat sleeps on the warm windowsill.",
@@ -63,3 +69,28 @@ def test_of_a_batch_the_taught_are_found() -> None:
     taught, found = table.of(np.array([3, 2, 1]))
     assert taught.tolist() == [0, 2]
     assert np.array_equal(found, vectors[[0, 1]].astype(np.float32))
+
+
+def test_words_are_always_taught_and_leave_the_draw_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen(corpus: Corpus, *always: str) -> list[int]:
+        drawn: list[int] = []
+
+        def take(texts: object, sentences: np.ndarray, *_: object, **__: object) -> TeacherVectors:
+            drawn.extend(sentences.tolist())
+            return TeacherVectors(sentences, np.empty((0, DIMENSION), dtype=np.float16))
+
+        monkeypatch.setattr("training.teacher.teach", take)
+        work = Workspace(tmp_path, lambda: open_folder(None), torch.device("cpu"))
+        teach_english(work, corpus, 6, seed=0, always=always)
+        return drawn
+
+    running = make_corpus({"de": 20})
+    with_words = make_corpus({"de": 20, "fr": 4})
+    source = np.array([0] * 20 + [1] * 4, dtype=np.int16)
+    with_words = replace(with_words, sources=("made", "words"), source=source)
+    words = with_words.pairs[20:, 1].tolist()
+    assert len(chosen(running)) == 6
+    assert chosen(with_words, "words") == chosen(running) + words
+    assert len(chosen(with_words)) == 6
