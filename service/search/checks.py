@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from service.errors import InputError
+from service.errors import ConflictError, InputError
 from service.inference.session import Vectors
 from service.inference.vectors import normalise
 from service.search.document import MAX_INTEGER, Document
@@ -65,6 +65,18 @@ def check_whole(documents: Sequence[Document]) -> None:
                 field=f"documents[{position}].passages",
                 remedy="Make the corpus with passages, or leave them out.",
             )
+
+
+def check_space(corpus: str, *, space: str, model: str, other_space: str, other_model: str) -> None:
+    """Raise ConflictError unless `other_model`'s vectors lie in the space of `corpus`."""
+    if space != other_space:
+        raise ConflictError(
+            f"Corpus {corpus!r} holds vectors of the space {space!r}, made by {model}; "
+            f"{other_model} makes vectors of {other_space!r}.",
+            field="model",
+            given=other_model,
+            remedy=f"Use {model}, or a model of the same space.",
+        )
 
 
 def check_count(field: str, count: int) -> None:

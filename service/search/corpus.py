@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from service.errors import ConflictError, InputError, NotFoundError, StorageError
+from service.errors import InputError, NotFoundError, StorageError
 from service.inference.session import Vectors
 from service.search.backend import CorpusInfo, Page, UpsertCounts
 from service.search.checks import (
     check_count,
+    check_space,
     check_unique,
     check_whole,
     key_after,
@@ -90,14 +91,10 @@ class Corpus:
 
     def require_space(self, space: str, *, model: str) -> None:
         """Raise ConflictError unless vectors of `space`, made by `model`, fit this corpus."""
-        if space != self.space:
-            raise ConflictError(
-                f"Corpus {self.name!r} holds vectors of the space {self.space!r}, made by "
-                f"{self._store.header.model}; {model} makes vectors of {space!r}.",
-                field="model",
-                given=model,
-                remedy=f"Use {self._store.header.model}, or a model of the same space.",
-            )
+        header = self._store.header
+        check_space(
+            self.name, space=header.space, model=header.model, other_space=space, other_model=model
+        )
 
     def info(self) -> CorpusInfo:
         """Describe it as it is now."""

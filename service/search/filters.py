@@ -1,4 +1,4 @@
-"""Metadata filters, compiled to SQL with bound parameters.
+"""Metadata filters: what they may say, and their way to SQL with bound parameters.
 
     {"topic": "law"}                          the field is this value
     {"topic": {"in": ["law", "health"]}}      the field is one of these
@@ -9,13 +9,15 @@
 A field that holds a list matches where one of its elements does. `null` matches where the field
 has no value: missing, null or an empty list. Types are never converted: 1 is not "1" nor true.
 Strings are compared by code point.
+
+An engine other than SQLite brings a `Dialect` of its own; the walk through a filter is one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from service.errors import InputError
 from service.search.document import Scalar, check_field, check_language, check_scalar
@@ -28,7 +30,7 @@ MAX_COMPARISONS = 256
 MAX_VALUES = 10_000
 """Below SQLite's own limits on an expression's depth (1,000) and parameters (32,766)."""
 
-_RANGE_OPERATORS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+RANGE_OPERATORS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 # Of SQLite's json_each: the types a Python value may equal.
 _TEXT = "value.type = 'text'"
@@ -43,9 +45,58 @@ class Condition:
     parameters: tuple[str | int | float, ...] = ()
 
 
-def compile_conditions(
-    filter: Filter | None, languages: Collection[str] | None = None
-) -> Condition | None:
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """The values of one comparison, by type, as types are never converted."""
+
+    texts: tuple[str, ...]
+    numbers: tuple[int | float, ...]
+    booleans: tuple[bool, ...]
+    null: bool
+
+    @classmethod
+    def of(cls, values: Iterable[Scalar]) -> Operands:
+        """Sort `values` by type."""
+        values = list(values)
+        return cls(
+            tuple(value for value in values if isinstance(value, str)),
+            # To Python a bool is an int; to JSON it is not.
+            tuple(v for v in values if isinstance(v, int | float) and not isinstance(v, bool)),
+            tuple(sorted({value for value in values if isinstance(value, bool)})),
+            None in values,
+        )
+
+
+T = TypeVar("T")
+
+
+class Dialect(Protocol[T]):
+    """How an engine says what a filter may say."""
+
+    def one_of(self, name: str, operands: Operands) -> T:
+        """Field `name`, or an element of it, is one of the operands; none matches nothing."""
+        ...
+
+    def in_range(self, name: str, bounds: Mapping[str, str | int | float]) -> T:
+        """Field `name` lies between bounds, operator (`gt`, `gte`, `lt`, `lte`) -> end."""
+        ...
+
+    def languages(self, languages: Collection[str]) -> T:
+        """The document's language is one of these."""
+        ...
+
+    def negation(self, condition: T) -> T:
+        """`condition` does not hold."""
+        ...
+
+    def join(self, conditions: list[T], word: Literal["AND", "OR"]) -> T:
+        """All of the conditions hold, or any of them."""
+        ...
+
+
+def compile_filter(
+    filter: Filter | None, languages: Collection[str] | None, dialect: Dialect[T]
+) -> T | None:
     """Return the condition that `filter` and `languages` make together; None where all match.
 
     Raises:
@@ -59,22 +110,28 @@ def compile_conditions(
             )
         for language in languages:
             check_language(language)
-        conditions.append(
-            Condition(f"documents.language IN ({_marks(languages)})", tuple(languages))
-        )
+        conditions.append(dialect.languages(languages))
     if filter is not None:
-        conditions.append(_Compiler().compile(filter, "filter", MAX_DEPTH))
-    return _join(conditions, "AND") if conditions else None
+        conditions.append(_Compiler(dialect).compile(filter, "filter", MAX_DEPTH))
+    return dialect.join(conditions, "AND") if conditions else None
 
 
-class _Compiler:
+def compile_conditions(
+    filter: Filter | None, languages: Collection[str] | None = None
+) -> Condition | None:
+    """Return the SQL of `compile_filter`."""
+    return compile_filter(filter, languages, _Sql())
+
+
+class _Compiler(Generic[T]):
     """Walks a filter once, counting what SQLite allows only so many of."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect[T]) -> None:
+        self._dialect = dialect
         self._comparisons_left = MAX_COMPARISONS
         self._values_left = MAX_VALUES
 
-    def compile(self, filter: object, field: str, depth: int) -> Condition:
+    def compile(self, filter: object, field: str, depth: int) -> T:
         if not isinstance(filter, Mapping) or not filter:
             raise InputError(
                 "A filter is a JSON object with at least one field.",
@@ -92,26 +149,25 @@ class _Compiler:
                 conditions.append(combined[name](operand, place, depth - 1))
             else:
                 conditions.append(self._compare(name, operand, place))
-        return _join(conditions, "AND")
+        return self._dialect.join(conditions, "AND")
 
-    def _all_of(self, operand: object, field: str, depth: int) -> Condition:
-        return _join(self._each(operand, field, depth), "AND")
+    def _all_of(self, operand: object, field: str, depth: int) -> T:
+        return self._dialect.join(self._each(operand, field, depth), "AND")
 
-    def _any_of(self, operand: object, field: str, depth: int) -> Condition:
-        return _join(self._each(operand, field, depth), "OR")
+    def _any_of(self, operand: object, field: str, depth: int) -> T:
+        return self._dialect.join(self._each(operand, field, depth), "OR")
 
-    def _none_of(self, operand: object, field: str, depth: int) -> Condition:
-        condition = self.compile(operand, field, depth)
-        return Condition(f"NOT {condition.sql}", condition.parameters)
+    def _none_of(self, operand: object, field: str, depth: int) -> T:
+        return self._dialect.negation(self.compile(operand, field, depth))
 
-    def _each(self, operand: object, field: str, depth: int) -> list[Condition]:
+    def _each(self, operand: object, field: str, depth: int) -> list[T]:
         if not isinstance(operand, list) or not operand:
             raise InputError("A list of filters is due here.", field=field, given=operand)
         return [
             self.compile(part, f"{field}[{number}]", depth) for number, part in enumerate(operand)
         ]
 
-    def _compare(self, name: str, operand: object, field: str) -> Condition:
+    def _compare(self, name: str, operand: object, field: str) -> T:
         self._comparisons_left -= 1
         if self._comparisons_left < 0:
             raise InputError(
@@ -134,13 +190,13 @@ class _Compiler:
             )
         return self._one_of(name, [operand], field)
 
-    def _operators(self, name: str, operators: Mapping[str, object], field: str) -> Condition:
+    def _operators(self, name: str, operators: Mapping[str, object], field: str) -> T:
         if set(operators) == {"in"}:
             values = operators["in"]
             if not isinstance(values, list):
                 raise InputError("A list of values is due here.", field=f"{field}.in", given=values)
             return self._one_of(name, values, f"{field}.in")
-        if operators and set(operators) <= set(_RANGE_OPERATORS):
+        if operators and set(operators) <= set(RANGE_OPERATORS):
             return self._in_range(name, operators, field)
         raise InputError(
             "These operators are not understood together.",
@@ -149,10 +205,35 @@ class _Compiler:
             remedy="Use in alone, or any of gt, gte, lt and lte.",
         )
 
-    def _one_of(self, name: str, operands: list[object], field: str) -> Condition:
+    def _one_of(self, name: str, operands: list[object], field: str) -> T:
         values = [self._scalar(operand, field) for operand in operands]
-        texts, numbers = _texts(values), _numbers(values)
-        booleans = sorted({str(value).lower() for value in values if isinstance(value, bool)})
+        return self._dialect.one_of(name, Operands.of(values))
+
+    def _in_range(self, name: str, operators: Mapping[str, object], field: str) -> T:
+        values = {key: self._scalar(value, f"{field}.{key}") for key, value in operators.items()}
+        operands = Operands.of(values.values())
+        if len(values) not in (len(operands.texts), len(operands.numbers)):
+            raise InputError(
+                "The ends of a range are numbers, or strings, not a mix.",
+                field=field,
+                given=dict(operators),
+            )
+        ends = operands.texts or operands.numbers
+        return self._dialect.in_range(name, dict(zip(values, ends, strict=True)))
+
+    def _scalar(self, value: object, field: str) -> Scalar:
+        self._values_left -= 1
+        if self._values_left < 0:
+            raise InputError(f"A filter holds at most {MAX_VALUES} values.", field=field)
+        return check_scalar(value, field)
+
+
+class _Sql:
+    """SQLite's: a condition over a row of `documents`."""
+
+    def one_of(self, name: str, operands: Operands) -> Condition:
+        texts, numbers = operands.texts, operands.numbers
+        booleans = [str(value).lower() for value in operands.booleans]
         options = []
         if texts:
             options.append(_any_value(name, f"{_TEXT} AND value.value IN ({_marks(texts)})", texts))
@@ -162,38 +243,27 @@ class _Compiler:
             )
         if booleans:
             options.append(_any_value(name, f"value.type IN ({_marks(booleans)})", booleans))
-        if None in values:
-            present = _any_value(name, "value.type <> 'null'", ())
-            options.append(Condition(f"NOT {present.sql}", present.parameters))
-        return _join(options, "OR") if options else Condition("0")
+        if operands.null:
+            options.append(self.negation(_any_value(name, "value.type <> 'null'", ())))
+        return self.join(options, "OR") if options else Condition("0")
 
-    def _in_range(self, name: str, operators: Mapping[str, object], field: str) -> Condition:
-        bounds = {key: self._scalar(value, f"{field}.{key}") for key, value in operators.items()}
-        texts, numbers = _texts(bounds.values()), _numbers(bounds.values())
-        if len(bounds) not in (len(texts), len(numbers)):
-            raise InputError(
-                "The ends of a range are numbers, or strings, not a mix.",
-                field=field,
-                given=dict(operators),
-            )
-        kind = _TEXT if texts else _NUMBER
-        tests = [kind, *(f"value.value {_RANGE_OPERATORS[key]} ?" for key in bounds)]
-        return _any_value(name, " AND ".join(tests), texts or numbers)
+    def in_range(self, name: str, bounds: Mapping[str, str | int | float]) -> Condition:
+        textual = any(isinstance(end, str) for end in bounds.values())
+        tests = [_TEXT if textual else _NUMBER]
+        tests += [f"value.value {RANGE_OPERATORS[key]} ?" for key in bounds]
+        return _any_value(name, " AND ".join(tests), list(bounds.values()))
 
-    def _scalar(self, value: object, field: str) -> Scalar:
-        self._values_left -= 1
-        if self._values_left < 0:
-            raise InputError(f"A filter holds at most {MAX_VALUES} values.", field=field)
-        return check_scalar(value, field)
+    def languages(self, languages: Collection[str]) -> Condition:
+        return Condition(f"documents.language IN ({_marks(languages)})", tuple(languages))
 
+    def negation(self, condition: Condition) -> Condition:
+        return Condition(f"NOT {condition.sql}", condition.parameters)
 
-def _texts(values: Iterable[Scalar]) -> list[str]:
-    return [value for value in values if isinstance(value, str)]
-
-
-def _numbers(values: Iterable[Scalar]) -> list[int | float]:
-    # To Python a bool is an int; to JSON it is not.
-    return [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    def join(self, conditions: list[Condition], word: Literal["AND", "OR"]) -> Condition:
+        return Condition(
+            "(" + f" {word} ".join(condition.sql for condition in conditions) + ")",
+            tuple(parameter for condition in conditions for parameter in condition.parameters),
+        )
 
 
 def _any_value(name: str, test: str, parameters: Collection[str | int | float]) -> Condition:
@@ -202,13 +272,6 @@ def _any_value(name: str, test: str, parameters: Collection[str | int | float]) 
     return Condition(
         f"EXISTS (SELECT 1 FROM json_each(documents.metadata, ?) AS value WHERE {test})",  # noqa: S608
         (f'$."{name}"', *parameters),
-    )
-
-
-def _join(conditions: list[Condition], word: str) -> Condition:
-    return Condition(
-        "(" + f" {word} ".join(condition.sql for condition in conditions) + ")",
-        tuple(parameter for condition in conditions for parameter in condition.parameters),
     )
 
 
