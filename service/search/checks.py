@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from service.errors import ConflictError, InputError
 from service.inference.session import Vectors
 from service.inference.vectors import normalise
 from service.search.document import MAX_INTEGER, Document
+from service.search.filters import Filter, fields_of
 
 
 def unit_vectors(vectors: Vectors, *, dimension: int, rows: int | None = None) -> Vectors:
@@ -83,6 +84,32 @@ def check_count(field: str, count: int) -> None:
     """Raise InputError unless `count` is at least 1."""
     if count < 1:
         raise InputError("At least 1 is due.", field=field, given=count)
+
+
+def check_excluded(
+    exclude: Sequence[Collection[str]] | None, queries: int
+) -> Sequence[Collection[str]]:
+    """Return the ids to leave out for each query, or raise InputError where one is missing."""
+    excluded = exclude if exclude is not None else [()] * queries
+    if len(excluded) != queries:
+        raise InputError(
+            f"{len(excluded)} lists of ids to leave out came with {queries} vectors.",
+            field="exclude",
+        )
+    return excluded
+
+
+def check_fields(corpus: str, filter: Filter, has_field: Callable[[str], bool]) -> None:
+    """Raise InputError where `filter` has a field that no document has."""
+    for name in sorted(fields_of(filter)):
+        if not has_field(name):
+            raise InputError(
+                f"No document of corpus {corpus!r} has this metadata field.",
+                field="filter",
+                given=name,
+                remedy=f"Correct its name; to find documents without it, compare with null: "
+                f'{{"{name}": null}}.',
+            )
 
 
 def lowest_score(min_score: float | None) -> float:

@@ -55,7 +55,7 @@ class Corpora:
         self.directory = directory
         self._lock = threading.Lock()
         self._open: dict[str, Corpus] = {}
-        self._damaged: dict[str, str] = {}
+        self._damaged: dict[str, InterlinguaError] = {}
         self._retired: list[Corpus] = []
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ class Corpora:
     @property
     def damaged(self) -> Mapping[str, str]:
         """Corpora that could not be opened: name -> why."""
-        return dict(self._damaged)
+        return {name: str(error) for name, error in self._damaged.items()}
 
     def create(
         self,
@@ -121,8 +121,11 @@ class Corpora:
         if corpus is not None:
             return corpus
         if name in self._damaged:
+            why = self._damaged[name]
             raise StorageError(
-                f"Corpus {name!r} could not be opened: {self._damaged[name]}", field="corpus"
+                f"Corpus {name!r} could not be opened: {why.message}",
+                field="corpus",
+                remedy=why.remedy or "Restore the corpus from a copy, or drop it.",
             )
         raise self._unknown(name)
 
@@ -223,7 +226,7 @@ class Corpora:
         try:
             self._open[folder.name] = Corpus(folder)
         except InterlinguaError as error:
-            self._damaged[folder.name] = str(error)
+            self._damaged[folder.name] = error
             _log.error("Corpus %s is left out: %s", folder.name, error)
 
     def _make_folder(self, name: str, header: Header, index: IndexPolicy) -> None:

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from service.errors import InputError, NotFoundError, StorageError
+from service.errors import NotFoundError, StorageError
 from service.inference.session import Vectors
 from service.search.backend import CorpusInfo, Page, UpsertCounts
 from service.search.checks import (
     check_count,
+    check_excluded,
+    check_fields,
     check_space,
     check_unique,
     check_whole,
@@ -153,6 +155,8 @@ class Corpus:
         with self._store.snapshot() as snapshot:
             snapshot.begin()
             rows = snapshot.page(after=key_after(cursor), limit=limit + 1, condition=condition)
+            if not rows and cursor is None:
+                self._require_fields(snapshot, filter)
         documents = tuple(document for _, document in rows[:limit])
         return Page(documents, str(rows[limit - 1][0]) if len(rows) > limit else None)
 
@@ -165,6 +169,9 @@ class Corpus:
         """Delete every document that `filter` matches; return how many there were."""
         condition = compile_conditions(filter)
         assert condition is not None, "a filter was given; this is a bug"
+        # Before anything is deleted: {"not": {"tpoic": "law"}} would match every document.
+        with self._store.snapshot() as snapshot:
+            self._require_fields(snapshot, filter)
         with self._live.writing, self._store.transaction() as transaction:
             return self._delete(transaction, transaction.keys_where(condition))
 
@@ -192,17 +199,14 @@ class Corpus:
         check_count("k", k)
         queries = unit_vectors(vectors, dimension=self.dimension)
         lowest = lowest_score(min_score)
-        excluded_ids = exclude if exclude is not None else [()] * len(queries)
-        if len(excluded_ids) != len(queries):
-            raise InputError(
-                f"{len(excluded_ids)} lists of ids to leave out came with {len(queries)} vectors.",
-                field="exclude",
-            )
+        excluded_ids = check_excluded(exclude, len(queries))
         condition = compile_conditions(filter, languages)
         # So many more are asked for as may be left out again: excluding costs no hits.
         depth = k + max(map(len, excluded_ids), default=0)
         with self._store.snapshot() as snapshot:
             scores, keys = self._neighbours(snapshot, queries, depth, condition)
+            if not keys.shape[1]:
+                self._require_fields(snapshot, filter)
             excluded = _excluded_keys(snapshot, excluded_ids)
             chosen = [
                 [
@@ -289,6 +293,15 @@ class Corpus:
             metadata=header.metadata,
             passages=header.passages,
         )
+
+    def _require_fields(self, snapshot: Snapshot, filter: Filter | None) -> None:
+        """Raise InputError where the filter has a field that no document has, in a corpus of any.
+
+        Where documents were found nobody needs to know; to look costs a walk over all of them.
+        """
+        if filter is None or not snapshot.has_documents():
+            return
+        check_fields(self.name, filter, snapshot.has_field)
 
     def _keys_of(self, snapshot: Snapshot, ids: Sequence[str]) -> list[int]:
         snapshot.begin()

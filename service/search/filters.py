@@ -123,6 +123,22 @@ def compile_conditions(
     return compile_filter(filter, languages, _Sql())
 
 
+def fields_of(filter: Filter) -> frozenset[str]:
+    """Return the fields that a filter, which compiles, wants to have a value.
+
+    Where it compares with null alone, a field may well be missing.
+    """
+    found: set[str] = set()
+    for name, operand in filter.items():
+        if name == "not" and isinstance(operand, Mapping):
+            found |= fields_of(operand)
+        elif name in ("and", "or") and isinstance(operand, list):
+            found.update(*(fields_of(part) for part in operand))
+        elif operand is not None:
+            found.add(name)
+    return frozenset(found)
+
+
 class _Compiler(Generic[T]):
     """Walks a filter once, counting what SQLite allows only so many of."""
 

@@ -108,6 +108,19 @@ class Snapshot:
         # Sorted here, so that SQLite may walk its smallest index and leave the texts alone.
         return np.sort(np.fromiter((row[0] for row in rows), dtype=np.int64))
 
+    def has_documents(self) -> bool:
+        """Return whether there are any."""
+        (found,) = self._connection.execute("SELECT EXISTS (SELECT 1 FROM documents)").fetchone()
+        return bool(found)
+
+    def has_field(self, name: str) -> bool:
+        """Return whether any document has the metadata field `name`."""
+        (found,) = self._connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM documents WHERE json_type(metadata, ?) IS NOT NULL)",
+            (f'$."{name}"',),
+        ).fetchone()
+        return bool(found)
+
     def ids(self) -> set[str]:
         """Return the ids of all documents."""
         return {row[0] for row in self._connection.execute("SELECT id FROM documents")}

@@ -64,9 +64,9 @@ class CreateCorpusRequest(Request):
 class ReencodeRequest(Request):
     """The model that a corpus is encoded with anew."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"model": "interlingua-fast"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"dimensions": 128}]})
 
-    model: str = Field(description="A loaded model by name (GET /models)")
+    model: ModelName = None
     dimensions: int | None = Field(
         None, ge=1, description="Width of the stored vectors; the model's own if left out"
     )

@@ -47,7 +47,6 @@ async def test_it_may_be_waited_for_and_cut_to_fewer_dimensions(two_models: Runn
 @pytest.mark.parametrize(
     ("path", "body", "status", "field"),
     [
-        (PATH, {}, 400, "model"),
         (PATH, {"model": "nope"}, 404, "model"),
         (PATH, {"model": "tiny", "dimensions": 10_000}, 422, "dimensions"),
         ("/corpora/nope/reencode", {"model": "tiny"}, 404, "corpus"),
