@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint types unit train clean constraints
+.PHONY: help serve test lint types unit clients train clean constraints
 
 help:  ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,9 +25,16 @@ types: $(VENV)/.dev  ## Types
 	@echo '--> mypy --strict'
 	@$(BIN)/mypy
 
-unit: $(VENV)/.dev  ## Tests
+unit: $(VENV)/.dev clients  ## Tests
 	@echo '--> pytest'
 	@$(BIN)/python -m pytest $(ARGS)
+
+clients: .venv-clients/.installed  ## Install the packages that the server is tested through
+.venv-clients/.installed: constraints/clients.txt | $(VENV)/.dev
+	@echo '--> installing client packages in .venv-clients (about 400 MB)'
+	@{ $(PIP) -q uv && $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-clients && \
+	    $(BIN)/uv pip install -q --python .venv-clients/bin/python -r constraints/clients.txt && \
+	    touch $@; } || { rm -rf .venv-clients; echo 'They cannot be had: their tests will be skipped.'; }
 
 train: $(VENV)/.dev  ## Train interlingua-fast from raw files: make train DATA=DIR
 	@$(BIN)/interlingua train fast --scale small --data "$(DATA)"
@@ -38,10 +45,12 @@ constraints: $(VENV)/bin/python  ## Resolve the pinned versions anew
 	    --no-emit-index-url --extra cpu --extra train --extra dev pyproject.toml \
 	    -c constraints/pins.txt -o constraints/cpu.txt
 	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
+	    --no-emit-index-url constraints/clients.in -o constraints/clients.txt
+	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
 	    --no-emit-index-url --extra gpu pyproject.toml -o constraints/gpu.txt
 
 clean:  ## Remove the environment and caches
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	@rm -rf $(VENV) .venv-clients .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { \

@@ -1,0 +1,63 @@
+"""The official openai package against a server whose queue is full: 429, wait, and try again."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import openai
+from plain import MINILM, answered, assert_same, error_of, post, vectors
+
+url = sys.argv[1]
+TEXT = "The tram stops in front of the library."
+
+impatient = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+client = openai.OpenAI(base_url=f"{url}/v1", api_key="none")  # as it comes: two retries
+expected = vectors(url, [TEXT], model=MINILM)[0]
+
+
+def refused_then_answered(texts: int) -> bool | None:
+    """Fill the queue with `texts` and ask for one more.
+
+    Returns whether the client was refused and came through in the end; None where the queue was
+    busy for longer than it is patient.
+    """
+    body: dict[str, object] = {"inputs": [TEXT] * texts, "model": MINILM}
+    busy = threading.Thread(target=post, args=(f"{url}/embed", body))
+    busy.start()
+    time.sleep(0.3)  # until it waits in the queue
+    refused = answered(url, 429)
+    try:
+        found = client.embeddings.create(model=MINILM, input=TEXT)
+    except openai.RateLimitError:
+        return None
+    finally:
+        busy.join()
+    assert_same(found.data[0].embedding, expected)
+    return answered(url, 429) > refused
+
+
+# How many texts keep the machine busy for the second or two that the client waits, is found out.
+texts = 100
+for _ in range(8):
+    outcome = refused_then_answered(texts)
+    if outcome:
+        break
+    texts = texts * 2 if outcome is False else texts * 2 // 3
+else:
+    raise AssertionError("it was never refused and answered in the end")
+
+# Without retries the refusal reaches the caller, with the time to wait.
+busy = threading.Thread(
+    target=post, args=(f"{url}/embed", {"inputs": [TEXT] * 4 * texts, "model": MINILM})
+)
+busy.start()
+time.sleep(0.3)
+error = error_of(
+    lambda: impatient.embeddings.create(model=MINILM, input=TEXT), openai.RateLimitError
+)
+assert isinstance(error, openai.RateLimitError)
+assert int(error.response.headers["retry-after"]) >= 1
+assert error.type == "rate_limit_error"
+busy.join()
