@@ -61,6 +61,14 @@ class Settings(BaseSettings):
         "reject", description="Token ids in place of texts: reject; native for the default model's "
         "own; cl100k_base for OpenAI's, which LangChain sends (needs the extra tiktoken)",
     )  # fmt: skip
+    vector_engine: str = Field(
+        "",
+        description="Milvus engine that holds the corpora: http://host:19530, or a path ending in "
+        ".db for the embedded one; empty for the built-in store",
+    )
+    vector_engine_token: SecretStr | None = Field(
+        None, description="user:password or key of the vector engine"
+    )
     max_body_bytes: int = Field(8_000_000, ge=1024, description="Bytes of one request's body")
     request_timeout_seconds: float = Field(
         60.0, gt=0, description="Work not begun by then is dropped with a 504"
