@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint types unit clients train clean constraints
+.PHONY: help serve test lint types unit browser docs reference clients train clean constraints
 
 help:  ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -14,7 +14,7 @@ help:  ## Say what there is
 serve: $(VENV)/.serve  ## Install what serving needs and start the server on http://127.0.0.1:8000
 	@$(BIN)/interlingua serve $(ARGS)
 
-test: lint types unit  ## Install what testing needs; lint, types and all tests
+test: lint types docs unit  ## Install what testing needs; lint, types, docs and all tests
 
 lint: $(VENV)/.dev  ## Style
 	@echo '--> ruff'
@@ -25,7 +25,7 @@ types: $(VENV)/.dev  ## Types
 	@echo '--> mypy --strict'
 	@$(BIN)/mypy
 
-unit: $(VENV)/.dev clients  ## Tests
+unit: $(VENV)/.dev browser clients  ## Tests
 	@echo '--> pytest'
 	@$(BIN)/python -m pytest $(ARGS)
 
@@ -36,13 +36,28 @@ clients: .venv-clients/.installed  ## Install the packages that the server is te
 	    $(BIN)/uv pip install -q --python .venv-clients/bin/python -r constraints/clients.txt && \
 	    touch $@; } || { rm -rf .venv-clients; echo 'They cannot be had: their tests will be skipped.'; }
 
+browser: $(VENV)/.dev  ## Get the browser that the page is tested in, if one can be had
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	echo '--> looking for a Chromium'; \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get && apt-get -qq update && \
+	    apt-get -qq install -y --no-install-recommends chromium; } >/dev/null 2>&1 || \
+	timeout 300 $(BIN)/playwright install --only-shell chromium >/dev/null 2>&1 || \
+	echo 'None could be had: the tests of the page will be skipped.'
+
+docs: $(VENV)/.dev  ## Build the documentation into site/; a broken link fails
+	@echo '--> mkdocs --strict'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+reference: $(VENV)/.dev  ## Write the pages of docs/reference anew, from the code
+	@$(BIN)/python -m service.reference docs/reference
+
 train: $(VENV)/.dev  ## Train interlingua-fast from raw files: make train DATA=DIR
 	@$(BIN)/interlingua train fast --scale small --data "$(DATA)"
 
 constraints: $(VENV)/bin/python  ## Resolve the pinned versions anew
 	@$(PIP) uv
 	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
-	    --no-emit-index-url --extra cpu --extra train --extra dev pyproject.toml \
+	    --no-emit-index-url --extra cpu --extra train --extra dev --extra docs pyproject.toml \
 	    -c constraints/pins.txt -o constraints/cpu.txt
 	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
 	    --no-emit-index-url constraints/clients.in -o constraints/clients.txt
@@ -69,5 +84,5 @@ $(VENV)/.serve: pyproject.toml constraints/cpu.txt | $(VENV)/bin/python
 
 $(VENV)/.dev: pyproject.toml constraints/cpu.txt | $(VENV)/bin/python
 	@echo '--> installing what tests and training need (about 1.6 GB, two minutes)'
-	@$(PIP) -c constraints/cpu.txt -e '.[cpu,train,dev]'
+	@$(PIP) -c constraints/cpu.txt -e '.[cpu,train,dev,docs]'
 	@touch $@ $(VENV)/.serve

@@ -38,6 +38,8 @@ export async function startClassify() {
     byId("classifier").replaceChildren(
       ...answer.classifiers.map((one) => element("option", { value: one.name }, one.name)),
     );
+    // The example on the page is of topics.
+    if (answer.classifiers.some((one) => one.name === "topic")) byId("classifier").value = "topic";
     if (!answer.classifiers.length) say("classify-status", "No classifier is loaded.");
   } catch (problem) {
     say("classify-status", problem.message, true);
