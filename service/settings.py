@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from service.bundle.library import ModelLibrary
 from service.hardware import available_cores
 from service.shipped import shipped_heads, shipped_models
 
@@ -37,7 +38,8 @@ class Settings(BaseSettings):
     )
     model: Annotated[list[Directory], NoDecode] = Field(
         default_factory=shipped_models,
-        description="Bundle directory; may be given several times, the first is the default model",
+        description="Directory of a bundle or of sentence-transformers, or the name of an imported "
+        "model; may be given several times, the first is the default model",
     )
     head: Annotated[list[Directory], NoDecode] = Field(
         default_factory=shipped_heads,
@@ -107,6 +109,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
+        self.model = [ModelLibrary(self.data).find(model) for model in self.model]
         if not self.model:
             raise ValueError("model: no bundle is given and none is shipped; pass --model DIR")
         if self.api_keys_file is not None and not self.api_keys_file.is_file():

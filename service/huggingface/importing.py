@@ -16,7 +16,7 @@ from service.bundle.reader import Bundle
 from service.bundle.writer import Content, file_entries, write_bundle
 from service.errors import BundleError
 from service.huggingface.bundle import assemble, huggingface_bundle
-from service.huggingface.layout import Layout, read_layout
+from service.huggingface.layout import Layout, is_huggingface, read_layout
 from service.inference.encoder import Encoder
 from service.inference.vectors import normalise
 
@@ -90,6 +90,12 @@ def import_model(source: Path, to: Path, wishes: Wishes | None = None) -> Import
             Or its graph must be made or made smaller, and `onnx` is not installed.
     """
     wishes = wishes or Wishes()
+    if not is_huggingface(source):
+        raise BundleError(
+            f"{source} was written by neither sentence-transformers nor transformers: it has no "
+            "modules.json and no config.json.",
+            remedy="A bundle needs no import: serve --model DIR.",
+        )
     layout = read_layout(source, graph=wishes.graph)
     with tempfile.TemporaryDirectory(prefix="interlingua-import-") as scratch:
         full = _as_bundle(layout, wishes, Path(scratch))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from service.huggingface.importing import Wishes, import_model
-from service.shipped import shipped_models
 from tests.e2e.conftest import Server, start_server
 
 pytestmark = pytest.mark.e2e
@@ -48,7 +47,7 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def two_models(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with the shipped model and one that was brought."""
     data = tmp_path_factory.mktemp("data")
-    flags = ("--model", str(shipped_models()[0]), "--model", str(minilm), "--no-demo-corpus")
+    flags = ("--model", str(ROOT / "models" / "interlingua-fast"), "--model", str(minilm), "--no-demo-corpus")
     server = start_server(data, *flags)
     yield server
     assert server.stop() == 0

@@ -49,7 +49,7 @@ def test_embed_reads_stdin(runner: CliRunner, tiny_bundle: Path) -> None:
 
 
 def test_models_lists_and_verifies(runner: CliRunner, tiny_bundle: Path) -> None:
-    result = runner.invoke(main, ["models", str(tiny_bundle)])
+    result = runner.invoke(main, ["models", "list", str(tiny_bundle)])
     assert result.output.startswith("tiny  16 dimensions")
 
 
