@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from training.data.folder import DataFolder
+    from training.loop import Precision
     from training.recipe import Scale
 
 _DATA = click.option(
@@ -91,8 +92,24 @@ def _recipe_command(name: str) -> click.Command:
         "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Change a parameter."
     )
     @click.option("--fresh", is_flag=True, help="Begin anew where a run is there already.")
+    @click.option(
+        "--patience",
+        type=click.IntRange(1),
+        help="Stop after so many development rounds without a better one, and keep the best.",
+    )
+    @click.option(
+        "--precision",
+        type=click.Choice(["fp32", "bf16"]),
+        help="Of products; bf16 pays where the device has it. [default: the recipe's]",
+    )
     def command(
-        scale: str, data: Path | None, out: Path | None, assignments: tuple[str, ...], fresh: bool
+        scale: str,
+        data: Path | None,
+        out: Path | None,
+        assignments: tuple[str, ...],
+        fresh: bool,
+        patience: int | None,
+        precision: str | None,
     ) -> None:
         _need_torch()
         from training.parallel import process_group, rank
@@ -113,7 +130,9 @@ def _recipe_command(name: str) -> click.Command:
                 progress=progress,
             )
             try:
-                bundle = train_run(run)
+                bundle = train_run(
+                    run, patience=patience, precision=cast("Precision | None", precision)
+                )
             except KeyboardInterrupt:
                 raise click.ClickException(
                     f"Stopped; {directory} holds a checkpoint. The same command goes on from there."

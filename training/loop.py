@@ -40,6 +40,9 @@ from training.progress import QUIET, Progress
 from training.schedules import Schedule
 from training.system import Losses
 
+Precision = Literal["fp32", "bf16"]
+"""Of products; weights and sums stay float32."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
@@ -53,7 +56,7 @@ class LoopOptions:
     better: Literal["higher", "lower"] = "higher"
     patience: int | None = None  # development rounds without a better one before it stops
     clip: float | None = None  # greatest norm of the gradient
-    precision: Literal["fp32", "bf16"] = "fp32"
+    precision: Precision = "fp32"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

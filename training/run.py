@@ -24,7 +24,7 @@ from training.devices import describe_machine, pick_device
 from training.evaluation.figures import Figure, figures_table
 from training.evaluation.protocols import PROTOCOLS
 from training.export import export, record_quality
-from training.loop import Loop
+from training.loop import Loop, LoopOptions, Precision
 from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
 from training.recipe import SCALES, Recipe, Scale, change, find_recipe, flatten
@@ -118,16 +118,25 @@ def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress 
     return open_run(name, scale, directory, data=data, assignments=assignments, progress=progress)
 
 
-def train(run: Run) -> Bundle | None:
+def train(
+    run: Run, *, patience: int | None = None, precision: Precision | None = None
+) -> Bundle | None:
     """Train what is not trained yet, export it, and return the bundle.
 
     With several processes the first one exports; the others return None.
+
+    Args:
+        run: What is trained.
+        patience: Development rounds without a better one before a stage stops; the best weights
+            are exported then. None trains all steps.
+        precision: Of products; the recipe's where None.
     """
     with _counted(run.work.directory):
         for stage in run.recipe.stages:
             torch.manual_seed(getattr(run.parameters, "seed", 0))
             with first_process_first():  # the others find what it has made
                 phase = stage.build(run.parameters, run.work)
+            phase = replace(phase, options=_asked(phase.options, patience, precision))
             run.work.progress.title(f"{stage.name}: {phase.options.steps:,} steps")
             outcome = Loop(
                 phase,
@@ -141,6 +150,18 @@ def train(run: Run) -> Bundle | None:
                 f"{outcome.words_per_second:,.0f} a second{early}"
             )
     return write(run, run.bundle) if rank() == 0 else None
+
+
+def _asked(options: LoopOptions, patience: int | None, precision: Precision | None) -> LoopOptions:
+    """Return the options of a stage with what the person at the keyboard asks for."""
+    if precision is not None:
+        options = replace(options, precision=precision)
+    if patience is None:
+        return options
+    # Recipes that keep their last weights still measure how well translations are found.
+    watch = options.watch or "search_error"
+    better = options.better if options.watch else "lower"
+    return replace(options, patience=patience, watch=watch, better=better)
 
 
 def write(run: Run, directory: Path) -> Bundle:

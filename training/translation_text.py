@@ -15,7 +15,7 @@ from training.data.tokens import TokenTable
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits, TranslationBatches
 from training.language_vocabularies import prepare_language_tokens, tokenize_columns
-from training.loop import LoopOptions, Phase
+from training.loop import LoopOptions, Phase, Precision
 from training.paths import Mixture
 from training.preparation import prepare_corpus
 from training.schedules import Schedule
@@ -156,7 +156,7 @@ def translation_options(
     steps: int,
     watch: Watch = "search_error",
     clip: float | None = None,
-    precision: Literal["fp32", "bf16"] = "fp32",
+    precision: Precision = "fp32",
 ) -> LoopOptions:
     """Return the options of a system that translates; of what is watched, less is better.
 

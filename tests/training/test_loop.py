@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
+from torch.nn import functional
 
 from tests.training.made import make_corpus, make_tokens
 from training.checkpoints import BEST_FILE, LAST_FILE
-from training.data.batches import PairBatch, PairBatches
+from training.data.batches import PairBatch, PairBatches, Sentences
 from training.data.mixing import Mixing, make_buckets
 from training.encoders.static import StaticEncoder, random_table
 from training.loop import Loop, LoopOptions, Phase
@@ -126,3 +128,40 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:
         next(phase.system.parameters()).fill_(float("nan"))
     with pytest.raises(FloatingPointError, match="lower the learning rate"):
         Loop(phase, tmp_path, device=CPU).run()
+
+
+class _DenseEncoder(torch.nn.Module):
+    """Sums of token vectors whose gradient is not sparse: norms are of dense ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = torch.nn.Parameter(random_table(50, 16, seed=0))
+
+    def forward(self, sentences: Sentences) -> Tensor:
+        return functional.embedding_bag(sentences.ids, self.table, sentences.offsets, mode="sum")
+
+
+def test_the_gradient_is_clipped_to_its_norm(tmp_path: Path) -> None:
+    norms = []
+    for clip in (None, 1e-3):
+        phase = make_phase(replace(OPTIONS, steps=1, clip=clip))
+        encoder = _DenseEncoder()
+        system = DualEncoder(encoder, {"ranking": Weighted(InBatchRanking(temperature=0.1))})
+        optimiser = torch.optim.SGD(encoder.parameters(), lr=1.0)
+        phase = replace(phase, system=system, optimisers=(optimiser,))
+        Loop(phase, tmp_path / str(clip), device=CPU).run()
+        assert encoder.table.grad is not None
+        norms.append(float(encoder.table.grad.norm()))
+    assert norms[0] > 1e-2
+    assert norms[1] == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_bf16_products_and_float32_weights(tmp_path: Path) -> None:
+    seen: list[bool] = []
+    phase = make_phase(replace(OPTIONS, precision="bf16"))
+    phase.system.register_forward_pre_hook(lambda *_: seen.append(torch.is_autocast_enabled("cpu")))
+    Loop(phase, tmp_path, device=CPU).run()
+    assert all(seen)
+    assert all(weight.dtype == torch.float32 for weight in phase.system.parameters())
+    losses = _losses(tmp_path)
+    assert losses[-1] < losses[0]

@@ -3,6 +3,11 @@
 Artetxe & Schwenk 2019, section 3.1; Li 2021, section 2.1.4: the sentence vector sets the first
 state through a linear map, and each input is the last token's vector, the sentence vector and a
 vector of the target language, one after the other. 2048 wide, one layer (table 4.1).
+
+Departure: the code that was published with the thesis also feeds the decoder's output back into its
+input, as its 209 million parameters say (table 4.1; here 192). Without attention that output is the
+hidden state, which the one layer has already: both go through one matrix each and are added up, so
+the other matrix adds weights and no function.
 """
 
 from __future__ import annotations

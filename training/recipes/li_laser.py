@@ -10,7 +10,6 @@ sentence and language at every step, and pivot languages.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 
@@ -23,7 +22,7 @@ from training.encoders.recurrent import RecurrentEncoder, blstm_layers, token_ve
 from training.encoders.states import SentenceEncoder
 from training.export import Model
 from training.graphs.recurrent import recurrent_graph
-from training.loop import Phase
+from training.loop import Phase, Precision
 from training.objectives.distance_constraint import TmdeDistance
 from training.pivots import check_pivots, pivot_description, pivot_mixture, pivot_terms
 from training.preparation import EVERYTHING, corpus_plan, provenance
@@ -66,7 +65,7 @@ class Parameters:
     batch_tokens: int = 128_000  # of a side, pads included (4.3.1)
     longest: int = 100  # tokens
     steps: int
-    precision: Literal["fp32", "bf16"] = "fp32"
+    precision: Precision = "fp32"
     develop_every: int = 1000
     log_every: int = 50
     max_tokens: int = 512  # of a text that is served; 750 (4.5.2)

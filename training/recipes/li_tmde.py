@@ -33,7 +33,7 @@ from training.encoders.transformer import (
 )
 from training.export import Model
 from training.graphs.traced import traced_graph
-from training.loop import Phase
+from training.loop import Phase, Precision
 from training.objectives.distance_constraint import TmdeDistance
 from training.pivots import check_pivots, pivot_description, pivot_mixture, pivot_terms
 from training.preparation import EVERYTHING, corpus_plan, provenance
@@ -82,7 +82,7 @@ class Parameters:
     batch_tokens: int = 128_000  # of a side, pads included (4.3.1)
     longest: int = 100  # tokens
     steps: int
-    precision: Literal["fp32", "bf16"] = "fp32"
+    precision: Precision = "fp32"
     develop_every: int = 1000
     log_every: int = 50
     max_tokens: int = 512  # of a text that is served; 750 (4.5.2)
