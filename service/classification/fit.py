@@ -17,6 +17,8 @@ from service.classification.report import Report, all_right, make_report
 STRENGTHS = tuple(10.0 ** (1 - half / 2) for half in range(8))
 """10, 3.2, 1 ... 0.003, from the strongest on, each fit beginning where the last one ended."""
 _WORSE_IN_A_ROW = 2
+_ROUGH, _FINE = 1e-4, 1e-5
+"""Tolerances: to compare strengths on held-out examples, and for the weights that are kept."""
 _LEAST_HELD_OUT = 4
 """With fewer examples than this nothing can be held out; descriptions of the labels carry them."""
 
@@ -160,7 +162,7 @@ class _Path:
 
     def fit_all(self, strength: float, start: Linear | None = None) -> Linear:
         """Return the weights for a strength, fitted on every example."""
-        linear = self._fit(slice(None), strength, start)
+        linear = self._fit(slice(None), strength, start, tolerance=_FINE)
         self._watcher.progress(self._total, self._total, "writing")
         return linear
 
@@ -170,7 +172,7 @@ class _Path:
             note = f"fitting: regularisation {strength:.3g}, fold {number + 1} of {len(folds)}"
             self._watcher.progress(self._done, self._total, note)
             start = before.linears[number] if before else None
-            linears.append(self._fit(fold.fit, strength, start))
+            linears.append(self._fit(fold.fit, strength, start, tolerance=_ROUGH))
             self._done += 1
         held_out: Matrix = np.concatenate(
             [
@@ -182,7 +184,12 @@ class _Path:
         return _Tried(strength, linears, held_out, _errors(held_out, truth))
 
     def _fit(
-        self, rows: npt.NDArray[np.int64] | slice, strength: float, start: Linear | None
+        self,
+        rows: npt.NDArray[np.int64] | slice,
+        strength: float,
+        start: Linear | None,
+        *,
+        tolerance: float,
     ) -> Linear:
         return fit_logistic(
             self._features[rows],
@@ -192,6 +199,7 @@ class _Path:
             sample_weights=None if self._weights is None else self._weights[rows],
             prior=self._prior,
             start=start,
+            tolerance=tolerance,
             check=self._watcher.check,
         )
 

@@ -13,7 +13,7 @@ from service.classification.logistic import Targets
 
 Rows: TypeAlias = npt.NDArray[np.int64] | slice
 
-CROSS_VALIDATED = 20_000
+CROSS_VALIDATED = 10_000
 """Beyond so many examples one held-out share says as much as folds do, for a fifth of the time."""
 _HELD_OUT_SHARE = 5
 _MOST_HELD_OUT = 20_000

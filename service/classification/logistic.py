@@ -54,6 +54,7 @@ def fit_logistic(
     sample_weights: npt.NDArray[np.float32] | None = None,
     prior: Linear | None = None,
     start: Linear | None = None,
+    tolerance: float = 1e-5,
     check: Callable[[], None] = lambda: None,
 ) -> Linear:
     """Return the weights that the objective above is least at.
@@ -67,6 +68,7 @@ def fit_logistic(
         prior: What the weights, and then also the bias, are drawn towards. Zero where None, and
             the bias goes free.
         start: Where to begin, such as the weights for another strength.
+        tolerance: No component of the mean gradient is greater in the end.
         check: Called between steps; what it raises ends the fit.
     """
     width = features.shape[1]
@@ -99,7 +101,9 @@ def fit_logistic(
         )
 
     begin = start or prior
-    found = minimise(objective, middle if begin is None else _flat(begin), check=check)
+    found = minimise(
+        objective, middle if begin is None else _flat(begin), tolerance=tolerance, check=check
+    )
     return Linear(*_unflat(found, labels))
 
 

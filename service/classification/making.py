@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from service.bundle.manifest import DataSource
 from service.classification.described import Background, describe_labels, measure_background
@@ -95,12 +96,15 @@ def make_head(
                 remedy="Leave labels out.",
             )
         labels = examples.labels
-        features, remembered = _encode(examples, plan.document, encoder, _Half(watcher, 0))
+        # In random order, since a file is often sorted, and the last part of many is held out.
+        order = np.random.default_rng(0).permutation(len(examples))
+        features, remembered = _encode(examples, order, plan.document, encoder, _Half(watcher, 0))
+        languages = _languages(examples, encoder)
         fitted = fit(
             features,
-            examples.targets,
+            examples.targets[order],
             labels=labels,
-            languages=_languages(examples, encoder),
+            languages=[languages[row] for row in order.tolist()],
             options=plan.options,
             watcher=_Half(watcher, 1, len(examples)),
             prior=prior,
@@ -189,15 +193,20 @@ class _Half:
 
 
 def _encode(
-    examples: ExampleSet, document: DocumentOptions | None, encoder: Encoder, watcher: Watcher
+    examples: ExampleSet,
+    order: npt.NDArray[np.int64],
+    document: DocumentOptions | None,
+    encoder: Encoder,
+    watcher: Watcher,
 ) -> tuple[Features, RememberedExamples]:
-    """Return the features of all examples, and some examples to remember."""
+    """Return the features of all examples in `order`, and some examples to remember."""
     count = len(examples)
     width = encoder.dimension * (4 if examples.pairs else 1)
     precision = np.float16 if count > HALF_PRECISION_FROM else np.float32
     features = np.empty((count, width), dtype=precision)
-    random = np.random.default_rng(0)
-    chosen = set(random.permutation(count)[:MOST_REMEMBERED].tolist())
+    place = np.empty(count, dtype=np.int64)
+    place[order] = np.arange(count)
+    chosen = set(order[:MOST_REMEMBERED].tolist())
     remembered: list[Remembered] = []
     vectors: list[Matrix] = []
     done = 0
@@ -206,7 +215,7 @@ def _encode(
         first = _vectors([text for text, _ in batch], document, encoder)
         pairs = [pair for _, pair in batch if pair is not None]
         second = _vectors(pairs, document, encoder) if pairs else None
-        features[done : done + len(batch)] = (
+        features[place[done : done + len(batch)]] = (
             first if second is None else pair_features(first, second)
         )
         shown = first if second is None else normalise(np.concatenate([first, second], axis=1))
