@@ -1,7 +1,7 @@
 # Targets: serve (the default) and train. Build arguments choose what serves:
 #   docker build .                                  CPU, under 450 MB
 #   docker build --build-arg DEVICE=gpu .           CUDA runtime, onnxruntime-gpu and faiss-gpu
-#   docker build --build-arg EXTRAS=otel .          further extras of pyproject.toml, comma-separated
+#   docker build --build-arg EXTRAS=milvus,otel .   further extras of pyproject.toml, comma-separated
 #   docker build --target train -t interlingua:train .
 ARG PYTHON_VERSION=3.11
 ARG DEVICE=cpu

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import click
 
+from service.commands.backup import backup
 from service.commands.bench import bench
 from service.commands.classify import classify
 from service.commands.completion import completion
@@ -21,6 +22,7 @@ from service.commands.serve import serve
 from service.errors import InterlinguaError
 
 COMMANDS: tuple[click.Command, ...] = (
+    backup,
     bench,
     classify,
     completion,

@@ -1,0 +1,30 @@
+"""`interlingua backup`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from service.settings import Settings
+
+
+@click.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Directory of corpora, as of `interlingua serve`. [env: INTERLINGUA_DATA]",
+)
+@click.argument("to", type=click.Path(path_type=Path))
+def backup(data: Path | None, to: Path) -> None:
+    """Copy the data directory to the new directory TO; a server may go on working.
+
+    To restore, stop the server and start it with --data TO, or with a copy of it.
+
+    \b
+    Example: interlingua backup --data ./data ./backup-monday
+    """
+    from service.search.backup import back_up
+
+    copied = back_up((data or Settings().data).expanduser().resolve(), to)
+    click.echo(f"copied {len(copied)} files to {to}")
