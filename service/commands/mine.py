@@ -22,7 +22,7 @@ TEXTS_AT_ONCE = 500
 @click.command()
 @click.argument("source")
 @click.argument("target")
-@click.option("--threshold", type=float, help="Least margin; 1.06 if left out.")
+@click.option("--threshold", type=float, help="Least margin; 1.17 if left out.")
 @click.option("--source-languages", help="Only these of SOURCE, such as de,fr.")
 @click.option("--target-languages", help="Only these of TARGET.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line.")

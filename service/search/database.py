@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from service.errors import StorageError, UnavailableError
@@ -16,8 +16,12 @@ IDLE_READERS = 4
 BUSY_SECONDS = 30.0
 """How long a write waits for another process that holds the file."""
 
-CHECKPOINT_BYTES = 8 << 20
-"""Size of the write-ahead log from which it is folded into the database."""
+CHECKPOINT_BYTES = 16 << 20
+"""Size of the write-ahead log from which it is folded into the database, beside the writes."""
+
+LARGEST_LOG_BYTES = 256 << 20
+"""From here on writes wait for it: under writes without a pause the log would grow for ever, as it
+begins anew only where all of it is folded."""
 
 # What SQLite says (primary result code) -> what to tell, and what to do about it.
 _REFUSALS = {
@@ -67,6 +71,7 @@ class Database:
         self._mutex = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
+        self._folding: threading.Thread | None = None
         with storage_errors(path):
             self._writer = connect(path)
 
@@ -102,6 +107,7 @@ class Database:
                 return
             self._closed = True
             idle, self._idle = self._idle, []
+        self._join_folding()
         for connection in (*idle, self._writer):
             connection.close()
 
@@ -128,11 +134,33 @@ class Database:
 
     def _fold_log(self) -> None:
         # SQLite would do this inside a commit, while searches wait for it (see
-        # `service.search.corpus`); passive, it waits for nobody and nobody waits for it.
+        # `service.search.live_index`); passive, it waits for nobody and nobody waits for it.
         log = self.path.with_name(self.path.name + "-wal")
-        with suppress(OSError, sqlite3.OperationalError):
-            if log.stat().st_size >= CHECKPOINT_BYTES:
-                self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        try:
+            size = log.stat().st_size
+        except OSError:
+            return
+        if size >= LARGEST_LOG_BYTES:
+            self._join_folding()
+            _fold(self._writer)
+        elif size >= CHECKPOINT_BYTES and (self._folding is None or not self._folding.is_alive()):
+            self._folding = threading.Thread(
+                target=self._fold_aside, name=f"fold {self.path.parent.name}"
+            )
+            self._folding.start()
+
+    def _fold_aside(self) -> None:
+        with suppress(sqlite3.Error), closing(connect(self.path)) as connection:
+            _fold(connection)
+
+    def _join_folding(self) -> None:
+        if self._folding is not None:
+            self._folding.join()
+
+
+def _fold(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:

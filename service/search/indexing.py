@@ -16,7 +16,7 @@ from service.search.document import Document
 from service.search.incoming import Batch, Incoming
 from service.search.snapshot import as_json
 
-BATCH_DOCUMENTS = 512
+BATCH_DOCUMENTS = 1024
 
 Embed: TypeAlias = Callable[[Sequence[str]], Vectors]
 """Texts -> float32 [texts, at least the corpus' dimension]."""

@@ -17,8 +17,8 @@ from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.margin import NEIGHBOURS, mean_score, ratio
 
-DEFAULT_THRESHOLD = 1.06
-"""Least margin of a pair; see docs/search.md for what it was chosen by."""
+DEFAULT_THRESHOLD = 1.17
+"""Least margin of a pair: the best mean F1 of 15 languages (benchmarks/search/mining.py)."""
 
 AT_ONCE = 512
 """Sentences whose neighbours are looked for in one go."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.errors import StorageError, UnavailableError
+from service.search import database as database_module
 from service.search.database import CHECKPOINT_BYTES, IDLE_READERS, Database, connect
 
 
@@ -82,6 +83,7 @@ def test_log_is_folded_into_the_database(database: Database) -> None:
         connection.execute("COMMIT")
     folded = log.stat().st_size
     assert folded >= CHECKPOINT_BYTES
+    database._join_folding()
     insert(database, 1)  # begins the log anew, over what was folded
     assert log.stat().st_size == folded
     assert database.path.stat().st_size >= CHECKPOINT_BYTES
@@ -127,3 +129,26 @@ def test_closed_database_is_unavailable(database: Database) -> None:
         pass
     with pytest.raises(UnavailableError), database.writing():
         pass
+
+
+def test_the_log_is_folded_beside_the_writes_and_does_not_grow_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "CHECKPOINT_BYTES", 50_000)
+    monkeypatch.setattr(database_module, "LARGEST_LOG_BYTES", 400_000)
+    path = tmp_path / "log.sqlite3"
+    with closing(connect(path, create=True)) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    database = Database(path)
+    log = tmp_path / "log.sqlite3-wal"
+    largest = 0
+    for _ in range(200):
+        with database.writing() as writer:
+            writer.execute("INSERT INTO t VALUES (?)", ("x" * 20_000,))
+            writer.execute("COMMIT")
+        largest = max(largest, log.stat().st_size)
+    assert largest < 1_000_000, "200 writes of 20,000 bytes made a log of all of them"
+    with database.reading() as reader:
+        assert reader.execute("SELECT count(*) FROM t").fetchone() == (200,)
+    database.close()
+    assert not log.exists()
