@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from service.inference.encoder import Encoder
+    from service.standalone.encoder import Encoder
 
 __all__ = ["Encoder"]
 
@@ -19,7 +19,7 @@ __all__ = ["Encoder"]
 def __getattr__(name: str) -> type[Encoder]:
     """Import the encoder when it is asked for: `interlingua --help` needs no runtime."""
     if name == "Encoder":
-        from service.inference.encoder import Encoder
+        from service.standalone.encoder import Encoder
 
         return Encoder
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,8 @@ from service.hardware import available_cores
 from service.shipped import shipped_heads, shipped_models
 
 
-def _default_data() -> Path:
+def default_data() -> Path:
+    """Return where corpora and models are kept when nothing else is said."""
     base = os.environ.get("XDG_DATA_HOME")
     return (Path(base) if base else Path.home() / ".local" / "share") / "interlingua"
 
@@ -34,7 +35,7 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="Address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one")
     data: Directory = Field(
-        default_factory=_default_data, description="Directory of corpora and classifiers"
+        default_factory=default_data, description="Directory of corpora and classifiers"
     )
     model: Annotated[list[Directory], NoDecode] = Field(
         default_factory=shipped_models,

@@ -47,7 +47,8 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def two_models(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with the shipped model and one that was brought."""
     data = tmp_path_factory.mktemp("data")
-    flags = ("--model", str(ROOT / "models" / "interlingua-fast"), "--model", str(minilm), "--no-demo-corpus")
+    shipped = ROOT / "models" / "interlingua-fast"
+    flags = ("--model", str(shipped), "--model", str(minilm), "--no-demo-corpus")
     server = start_server(data, *flags)
     yield server
     assert server.stop() == 0

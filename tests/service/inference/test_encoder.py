@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from service import Encoder
+from service.inference.encoder import Encoder
 from service.bundle.manifest import EncoderEntry
 from service.bundle.reader import read_bundle
 from service.bundle.writer import file_entries, write_bundle

@@ -1,0 +1,1 @@
+"""Models without a server, in the shape that Python programs already expect of an encoder."""
