@@ -18,9 +18,8 @@ from service.inference.engine import Engine
 from service.inference.session import Vectors
 from service.jobs.job import Result
 from service.jobs.jobs import Jobs
-from service.search.backend import CorporaBackend
-from service.search.corpora import Corpora
 from service.search.document import Document
+from service.search.engines import open_corpora
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
 
@@ -55,7 +54,7 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
         metrics.model_info.labels(encoder.name, manifest.identity, str(manifest.dimension)).set(1)
     classifiers = Classifiers(settings.head, ClassifierStore(settings.data / "classifiers"))
     with ExitStack() as undo:
-        corpora = _corpora(settings)
+        corpora = open_corpora(settings)
         undo.callback(corpora.close)
         jobs = Jobs(settings.data / "jobs", describe=_problem)
         undo.callback(jobs.close)
@@ -80,17 +79,6 @@ def close(resources: Resources) -> None:
 
 def _problem(error: Exception) -> Result:
     return problem_of(error).members(None)
-
-
-def _corpora(settings: Settings) -> CorporaBackend:
-    if not settings.vector_engine:
-        return Corpora(settings.data / "corpora")
-    from service.milvus.corpora import MilvusCorpora
-
-    token = settings.vector_engine_token
-    return MilvusCorpora(
-        settings.vector_engine, token=None if token is None else token.get_secret_value()
-    )
 
 
 def _engine(settings: Settings, metrics: Metrics) -> Engine:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from service.commands.model_choice import default_model
-from service.settings import Settings
+from service.commands.settings_flags import read_settings
 
 if TYPE_CHECKING:  # importing them takes what the extras bring
     from service.inference.encoder import Encoder
@@ -30,14 +30,14 @@ def data_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def opened_corpora(data: Path | None) -> Iterator[CorporaBackend]:
-    """Open the corpora below `data`, or the settings' directory; close them in the end.
+    """Open the corpora of the settings, in `data` where it is given; close them in the end.
 
     A server may work on the same directory meanwhile: each sees what the other commits.
     """
-    from service.search.corpora import Corpora
+    from service.search.engines import open_corpora
 
-    directory = (data or Settings().data).expanduser().resolve()
-    with closing(Corpora(directory / "corpora")) as corpora:
+    settings = read_settings(data=None if data is None else str(data))
+    with closing(open_corpora(settings)) as corpora:
         yield corpora
 
 

@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
+from service.search import live_index
 from service.search.corpora import Corpora, Corpus
 from service.search.document import Document, Hit
+from service.search.index import VectorIndex
 from service.search.native import faiss
 from tests.service.search.samples import make_corpus, sample_vectors
 
@@ -116,3 +119,61 @@ def test_drop_beside_searches_ends_them_in_order(corpora: Corpora) -> None:
     for thread in threads:
         thread.join()
     assert outcomes == ["UnavailableError"] * 3
+
+
+MANY = 20_000
+WIDTH = 64
+
+
+def test_searches_go_on_while_an_index_is_compacted_and_saved(
+    corpora: Corpora, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several of both happen meanwhile; what is acknowledged is found within a second."""
+    monkeypatch.setattr(live_index, "SAVE_ROWS", 1000)
+    compactions = 0
+    compact = VectorIndex.compact
+
+    def counted(index: VectorIndex) -> None:
+        nonlocal compactions
+        compactions += 1
+        compact(index)
+
+    monkeypatch.setattr(VectorIndex, "compact", counted)
+    corpus = corpora.create("big", model="m", space="s", dimension=WIDTH)
+    vectors = sample_vectors(MANY, dimension=WIDTH)
+    corpus.upsert([Document(f"{i}", "old") for i in range(MANY)], vectors)
+    stop = threading.Event()
+    searches = 0
+    failures: list[str] = []
+    kept = MANY // 2  # the upper half is never deleted
+
+    def search() -> None:
+        nonlocal searches
+        rng = np.random.default_rng(threading.get_ident())
+        while not stop.is_set():
+            row = int(rng.integers(kept, MANY))
+            (hits,) = corpus.search(vectors[row][None], k=5)
+            searches += 1
+            if len(hits) != 5 or hits[0].id != f"{row}":
+                failures.append(f"document {row} is not its own nearest: {hits[:1]}")
+
+    threads = [threading.Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    slowest = 0.0
+    for start in range(0, kept, 1000):
+        corpus.delete([f"{i}" for i in range(start, start + 1000)])
+        new = sample_vectors(1, seed=start + 1, dimension=WIDTH)
+        corpus.upsert([Document(f"new{start}", "new")], new)
+        acknowledged = time.monotonic()
+        assert corpus.search(new, k=1)[0][0].id == f"new{start}"
+        slowest = max(slowest, time.monotonic() - acknowledged)
+    corpus.settle()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert compactions >= 3
+    assert searches > 20
+    assert slowest < 1, "an acknowledged document was not found within a second"
+    assert corpus.info().documents == MANY - kept + kept // 1000
