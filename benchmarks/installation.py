@@ -1,0 +1,99 @@
+"""From an empty environment to the first answer: seconds, size and packages.
+
+    python benchmarks/installation.py
+    python benchmarks/installation.py --only-install fastembed --constraint torch==2.13.0
+
+Run it twice: the second time the packages are in pip's cache, which is the figure that is stated.
+Nothing else should run meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+QUESTION = "/similar?k=1&q=Warum+schwimmt+Eis%3F"
+PORT = 8631
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--only-install", nargs="+", default=(), help="Other packages, to lay beside ours."
+    )
+    parser.add_argument("--constraint", default=None, help="For these: torch==2.13.0, say.")
+    arguments = parser.parse_args()
+    print("installed  seconds  MB  packages  first answer after")
+    if not arguments.only_install:
+        print(row(f"{ROOT}[cpu]", f"-c{ROOT}/constraints/cpu.txt", serve=True), flush=True)
+    for package in arguments.only_install:
+        print(row(package, arguments.constraint, serve=False), flush=True)
+
+
+def row(package: str, constraint: str | None, *, serve: bool) -> str:
+    """Install `package` into a new environment and return its line of the table."""
+    with tempfile.TemporaryDirectory() as temporary:
+        environment = Path(temporary) / "environment"
+        began = time.perf_counter()
+        run(sys.executable, "-m", "venv", str(environment))
+        python = str(environment / "bin" / "python")
+        extra = [part for part in (constraint,) if part]
+        if constraint and not constraint.startswith("-c"):
+            (Path(temporary) / "constraint").write_text(constraint)
+            extra = ["-c", str(Path(temporary) / "constraint")]
+        run(
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *extra,
+            package,
+        )
+        installed = time.perf_counter() - began
+        answered = f"{first_answer(environment, temporary, began):.1f} s" if serve else "-"
+        size = int(run("du", "-sm", str(environment)).split()[0])
+        packages = len(run(python, "-m", "pip", "list", "--format=freeze").split())
+        name = package.replace(str(ROOT), "interlingua")
+        return f"{name}  {installed:.1f} s  {size}  {packages}  {answered}"
+
+
+def first_answer(environment: Path, temporary: str, began: float) -> float:
+    """Start the installed server and return the seconds since `began` until it answered."""
+    command = [str(environment / "bin" / "interlingua"), "serve", "--port", str(PORT)]
+    server = subprocess.Popen(
+        [*command, "--data", f"{temporary}/data"], cwd=temporary,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        while server.poll() is None:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{PORT}{QUESTION}", timeout=5):
+                    return time.perf_counter() - began
+            except urllib.error.URLError:
+                time.sleep(0.05)
+        raise SystemExit("The server ended before it answered.")
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def run(*command: str) -> str:
+    """Run a command and return what it printed."""
+    if shutil.which(command[0]) is None:
+        raise SystemExit(f"{command[0]} is not installed.")
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+if __name__ == "__main__":
+    main()
