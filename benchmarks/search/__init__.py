@@ -1,1 +1,1 @@
-"""Search measured: speed beside other engines, and what kills cost."""
+"""What search costs and finds: the built-in store beside bare FAISS, graphs and Milvus Lite."""

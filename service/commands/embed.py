@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import orjson
@@ -11,25 +12,106 @@ import orjson
 from service.commands.model_choice import default_model
 from service.commands.pipes import chunks, lines
 
+if TYPE_CHECKING:
+    from service.bulk.engines import EncoderChoice
+    from service.bulk.run import Engine
+    from service.commands.sources import FieldNames
+
 _CHUNK_TEXTS = 1024
 
 
 @click.command()
-@click.argument("texts", nargs=-1)
+@click.argument("texts", nargs=-1, metavar="[TEXT...] | INPUT...")
 @click.option("--model", type=click.Path(path_type=Path), help="Bundle directory.")
 @click.option("--dimensions", type=int, help="Keep only the first so many dimensions.")
 @click.option("--language", help="Of all texts, for models with an encoder a language.")
-def embed(
-    texts: tuple[str, ...], model: Path | None, dimensions: int | None, language: str | None
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Encode the files INPUT... into Parquet files here; finished ones are kept.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="With --out: in this process, or on a Ray cluster.",
+)
+@click.option("--ray-address", help="Of the cluster; one of this machine if left out.")
+@click.option("--workers", type=int, help="Encoders on the cluster; one a core if left out.")
+@click.option("--shard-rows", type=int, default=8192, show_default=True, help="Of a Parquet file.")
+@click.option("--id-field", default="id", show_default=True, help="Of a record in INPUT.")
+@click.option("--text-field", default="text", show_default=True, help="Of a record in INPUT.")
+def embed(  # one parameter an option
+    texts: tuple[str, ...],
+    model: Path | None,
+    dimensions: int | None,
+    language: str | None,
+    out: Path | None,
+    engine: str,
+    ray_address: str | None,
+    workers: int | None,
+    shard_rows: int,
+    id_field: str,
+    text_field: str,
 ) -> None:
     """Print the vector of each text, a JSON list a line; texts come as arguments or on stdin.
 
+    With --out, encode whole files: JSON lines, CSV, TSV, Parquet, or .txt with a text a line. The
+    Parquet files hold id and vector. The same command resumes a run that was stopped.
+
     \b
     Example: echo "Guten Morgen" | interlingua embed --dimensions 64
+    Example: interlingua embed corpus.jsonl more.parquet --out vectors --engine ray
     """
+    directory = model or default_model()
+    if out is not None:
+        from service.bulk.engines import EncoderChoice
+        from service.bulk.run import Engine
+        from service.commands.sources import FieldNames
+
+        _embed_files(
+            texts,
+            out,
+            EncoderChoice(directory, dimensions, language),
+            Engine("ray" if engine == "ray" else "local", ray_address, workers),
+            FieldNames(id=id_field, text=text_field),
+            shard_rows,
+        )
+        return
     from service.inference.encoder import Encoder
 
-    encoder = Encoder(model or default_model())
+    encoder = Encoder(directory)
     for chunk in chunks(texts or lines(sys.stdin), _CHUNK_TEXTS):
         for vector in encoder.encode(chunk, dimensions=dimensions, language=language):
             click.echo(orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY))
+
+
+def _embed_files(
+    paths: tuple[str, ...],
+    out: Path,
+    choice: EncoderChoice,
+    engine: Engine,
+    names: FieldNames,
+    shard_rows: int,
+) -> None:
+    from service.bulk.items import read_items
+    from service.bulk.run import embed_items
+    from service.commands.progress_line import ProgressLine
+
+    if not paths:
+        raise click.UsageError("With --out, name at least one file.")
+    line = ProgressLine("texts")
+    progress = embed_items(
+        read_items(paths, names=names),
+        out,
+        choice=choice,
+        engine=engine,
+        shard_rows=shard_rows,
+        report=lambda so_far: line.update(so_far.encoded + so_far.kept),
+    )
+    line.finish(progress.encoded + progress.kept)
+    click.echo(
+        f"{progress.encoded} texts encoded, {progress.kept} kept, in {progress.shards} files of "
+        f"{out}"
+    )

@@ -1,0 +1,129 @@
+"""The built-in store, and bare FAISS with the index that the store has built."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.search.measure import BATCH, latencies_ms, queries_a_second, recall, resident_mb
+from service.inference.session import Vectors
+from service.search.corpora import Corpora, Corpus
+from service.search.corpus import INDEX_FILE
+from service.search.document import Document
+from service.search.index_file import read_index_file
+from service.search.native import faiss
+from service.search.policy import IndexPolicy
+
+UPSERT = 1_000
+CLASSES = {"50 %": {"half": 1}, "5 %": {"part": 1}, "0.5 %": {"few": 1}}
+
+
+def fill(work: Path, vectors: Vectors, policy: IndexPolicy) -> tuple[Corpora, Corpus, float]:
+    """Upsert ready-made vectors from one thread; return the store and documents a second."""
+    shutil.rmtree(work, ignore_errors=True)
+    corpora = Corpora(work)
+    corpus = corpora.create("bench", model="m", space="s", dimension=vectors.shape[1], index=policy)
+    began = time.perf_counter()
+    for at in range(0, len(vectors), UPSERT):
+        corpus.upsert(
+            [_document(row) for row in range(at, min(at + UPSERT, len(vectors)))],
+            vectors[at : at + UPSERT],
+        )
+    return corpora, corpus, len(vectors) / (time.perf_counter() - began)
+
+
+def measure_store(
+    work: Path, vectors: Vectors, queries: Vectors, threshold: Vectors, *, seconds: float
+) -> dict[str, float]:
+    """Fill, build, search, filter, close and open; return the figures by name."""
+    before = resident_mb()
+    corpora, corpus, rate = fill(work, vectors, IndexPolicy())
+    began = time.perf_counter()
+    corpus.settle()
+    figures = {"upserts/s": rate, "build s": time.perf_counter() - began}
+    corpora.close()
+    began = time.perf_counter()
+    corpora = Corpora(work)
+    figures["open s"] = time.perf_counter() - began
+    corpus = corpora.get("bench")
+    figures["first search s"] = _seconds(corpus, queries[:1], None)
+    figures["memory MB"] = resident_mb() - before
+    hits = corpus.search(queries, k=10)
+    found = [[int(hit.id) for hit in row] for row in hits]
+    figures["recall@10"] = recall(found, vectors, queries, threshold)
+    for at_once in (1, BATCH):
+        figures[f"queries/s, {at_once} a call"] = queries_a_second(
+            lambda q: corpus.search(q, k=10), queries, at_once=at_once, seconds=seconds
+        )
+    for name, wanted in CLASSES.items():
+        figures[f"filter {name}: first ms"] = 1000 * _seconds(corpus, queries[:1], wanted)
+        p50, p95, p99 = latencies_ms(
+            lambda q, wanted=wanted: corpus.search(q, k=10, filter=wanted),  # type: ignore[misc]
+            queries,
+            seconds=seconds,
+        )
+        figures |= {
+            f"filter {name}: p50 ms": p50,
+            f"filter {name}: p95 ms": p95,
+            f"filter {name}: p99 ms": p99,
+        }
+    figures["disk MB"] = sum(path.stat().st_size for path in (work / "bench").iterdir()) / 1e6
+    corpora.close()
+    return figures
+
+
+def measure_bare_faiss(
+    work: Path, vectors: Vectors, queries: Vectors, threshold: Vectors, *, seconds: float
+) -> dict[str, float]:
+    """Search the index that the store saved with FAISS alone, on one thread."""
+    saved = read_index_file(work / "bench" / INDEX_FILE)
+    faiss.omp_set_num_threads(1)
+    if not saved.header.clustered:
+        index, parameters = saved.parts[0], None
+    else:
+        index, header = saved.parts[1], saved.header
+        parameters = faiss.IndexRefineSearchParameters(
+            k_factor=header.first_pass / 10,
+            base_index_params=faiss.SearchParametersIVF(nprobe=header.probes),
+        )
+
+    def search(batch: Vectors) -> Vectors:
+        rows: Vectors = index.search(batch, 10, params=parameters)[1]
+        return rows
+
+    figures = {"recall@10": recall(search(queries).tolist(), vectors, queries, threshold)}
+    for at_once in (1, BATCH):
+        figures[f"queries/s, {at_once} a call"] = queries_a_second(
+            search, queries, at_once=at_once, seconds=seconds
+        )
+    return figures
+
+
+def ratios(ours: Mapping[str, float], bare: Mapping[str, float]) -> dict[str, float]:
+    """Return our queries a second over bare FAISS's."""
+    return {
+        f"of bare FAISS, {at_once} a call": ours[f"queries/s, {at_once} a call"]
+        / bare[f"queries/s, {at_once} a call"]
+        for at_once in (1, BATCH)
+    }
+
+
+def _document(row: int) -> Document:
+    metadata = {
+        "half": row % 2,
+        "part": int(row % 20 == 0),
+        "few": int(row % 200 == 0),
+    }
+    return Document(str(row), f"text {row}", "en", metadata)
+
+
+def _seconds(corpus: Corpus, query: Vectors, wanted: Mapping[str, object] | None) -> float:
+    began = time.perf_counter()
+    (hits,) = corpus.search(query, k=10, filter=wanted)
+    assert len(hits) == 10, "a filter costs no hits"
+    assert np.isfinite(hits[0].score)
+    return time.perf_counter() - began

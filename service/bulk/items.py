@@ -1,0 +1,83 @@
+"""What is to be encoded: the records of files, one after the other."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from service.commands.sources import STDIN, FieldNames, Format, Source
+from service.errors import InputError, NotFoundError
+
+TEXT_SUFFIX = ".txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A text and what it is called; `language` where the record says it."""
+
+    id: str
+    text: str
+    language: str | None = None
+
+
+def read_items(
+    paths: Sequence[str], *, names: FieldNames, format: Format | None = None
+) -> Iterator[Item]:
+    """Yield the items of all files, in order; a record without an id is called `file:number`.
+
+    Args:
+        paths: JSON lines, CSV, TSV or Parquet, as their names say; `.txt` is a text a line. Each
+            but Parquet may be compressed: `.gz`.
+        names: Which field of a record is what.
+        format: Of all files, where the names do not say it.
+
+    Raises:
+        InputError: A record that has no text, or is broken, with its file and number.
+        NotFoundError: A file that is not there.
+    """
+    for path in paths:
+        if path != STDIN and not Path(path).is_file():
+            raise NotFoundError("There is no such file.", field="INPUT", given=path)
+        if format is None and path.removesuffix(".gz").endswith(TEXT_SUFFIX):
+            yield from _lines(path)
+        else:
+            yield from _records(Source(path, format), names)
+
+
+def _lines(path: str) -> Iterator[Item]:
+    stem = Path(path).name.partition(".")[0]
+    with gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                text = line.decode("utf-8-sig").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise _broken(path, number, f"it is no UTF-8: {error}") from None
+            if text.strip():
+                yield Item(f"{stem}:{number}", text)
+
+
+def _records(source: Source, names: FieldNames) -> Iterator[Item]:
+    for number, record in source.records():
+        if isinstance(record, InputError):
+            raise _broken(source.path, number, record.message)
+        if not isinstance(record, dict):
+            raise _broken(source.path, number, "it is no object")
+        text = record.get(names.text)
+        if not isinstance(text, str) or not text.strip():
+            raise _broken(source.path, number, f"it has no text in the field {names.text!r}")
+        language = record.get(names.language)
+        yield Item(
+            str(record.get(names.id, f"{source.name}:{number}")),
+            text,
+            language if isinstance(language, str) else None,
+        )
+
+
+def _broken(path: str, number: int, reason: str) -> InputError:
+    return InputError(
+        f"Record {number} of {path} cannot be encoded: {reason}.",
+        field="INPUT",
+        remedy="Correct it, or name the field: --text-field.",
+    )

@@ -1,0 +1,101 @@
+"""`interlingua embed INPUT... --out DIR`: from files to shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from service.bulk.engines import EncoderChoice, encode_here, encode_on_ray
+from service.bulk.items import Item
+from service.bulk.shards import Output, Shard, cut
+from service.bundle.reader import read_bundle
+from service.errors import InputError
+
+EngineName: TypeAlias = Literal["local", "ray"]
+
+SHARD_ROWS = 8_192
+"""Vectors of 384 numbers: 12 MB a shard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Where to encode.
+
+    Attributes:
+        name: In this process, or on Ray.
+        address: Of the Ray cluster.
+        workers: Actors on it.
+    """
+
+    name: EngineName = "local"
+    address: str | None = None
+    workers: int | None = None
+
+
+@dataclass(slots=True)
+class Progress:
+    """Items so far."""
+
+    encoded: int = 0
+    kept: int = 0  # in shards that were there already
+    shards: int = 0
+
+
+def embed_items(
+    items: Iterable[Item],
+    directory: Path,
+    *,
+    choice: EncoderChoice,
+    engine: Engine | None = None,
+    shard_rows: int = SHARD_ROWS,
+    report: Callable[[Progress], None] | None = None,
+) -> Progress:
+    """Write the vectors of `items` to Parquet files in `directory`; shards that are there stay.
+
+    Args:
+        items: In order; the same items cut by the same `shard_rows` give the same files.
+        directory: Made if it is not there.
+        choice: The encoder.
+        engine: Where to encode; in this process where None.
+        shard_rows: Items of a file.
+        report: Called after each shard.
+
+    Raises:
+        InputError: Dimensions that the model does not have, or a shard without rows.
+        StorageError: The disk refused.
+    """
+    manifest = read_bundle(choice.model).manifest
+    dimensions = choice.dimensions or manifest.dimension
+    if not 1 <= dimensions <= manifest.dimension:
+        raise InputError(
+            f"{manifest.name} has {manifest.dimension} dimensions.",
+            field="dimensions",
+            given=choice.dimensions,
+        )
+    if shard_rows < 1:
+        raise InputError("A shard has at least 1 row.", field="shard_rows", given=shard_rows)
+    output, progress = Output(directory), Progress()
+    engine, told = engine or Engine(), report or (lambda _: None)
+
+    def missing() -> Iterator[Shard]:
+        for shard in cut(items, shard_rows, model=manifest.identity, dimensions=dimensions):
+            progress.shards += 1
+            if output.has(shard):
+                progress.kept += len(shard.items)
+                told(progress)
+            else:
+                yield shard
+
+    encoded = (
+        encode_here(missing(), choice)
+        if engine.name == "local"
+        else encode_on_ray(missing(), choice, address=engine.address, workers=engine.workers)
+    )
+    for shard, vectors in encoded:
+        output.write(shard, vectors)
+        progress.encoded += len(shard.items)
+        told(progress)
+    output.trim(progress.shards)
+    return progress

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from service.bulk.items import Item, read_items
+from service.commands.sources import FieldNames
+from service.errors import InputError, NotFoundError
+
+
+def read(*paths: Path, **names: str) -> list[Item]:
+    return list(read_items([str(path) for path in paths], names=FieldNames(**names)))
+
+
+def test_lines_of_text_are_numbered(tmp_path: Path) -> None:
+    path = tmp_path / "a.b.txt"
+    path.write_bytes("one\r\n\n  \nvier ü\n".encode())
+    assert read(path) == [Item("a:1", "one"), Item("a:4", "vier ü")]
+    packed = tmp_path / "a.txt.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read(packed) == read(path)
+
+
+def test_records_bring_ids_and_languages(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 7, "text": "x", "language": "de"}\n{"text": "y"}\n')
+    assert read(path) == [Item("7", "x", "de"), Item("a:2", "y")]
+    path.write_text('{"key": "k", "body": "x"}\n')
+    assert read(path, id="key", text="body") == [Item("k", "x")]
+
+
+def test_parquet_is_read(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"id": ["p", "q"], "text": ["x", "y"]}), tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet") == [Item("p", "x"), Item("q", "y")]
+
+
+@pytest.mark.parametrize(
+    "line", ['{"id": "a"}', '{"text": ""}', '{"text": 5}', "[1]", "{broken", '{"text": null}']
+)
+def test_a_record_without_text_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "fine"}\n' + line + "\n")
+    with pytest.raises(InputError, match=r"Record 2 of .*a\.jsonl"):
+        read(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"nothing\.txt"):
+        read(tmp_path / "nothing.txt")

@@ -1,0 +1,146 @@
+"""Bulk encoding with a real encoder, real Parquet, and a real Ray cluster of this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from service.bulk import engines
+from service.bulk.engines import EncoderChoice
+from service.bulk.items import Item
+from service.bulk.run import Engine, Progress, embed_items
+from service.bulk.shards import read_shards
+from service.cli import main
+from service.errors import InputError
+from service.inference.encoder import Encoder
+from tests.tiny_bundle import DIMENSION, make_tiny_bundle
+
+pytest.importorskip("pyarrow")
+
+ITEMS = [Item(f"i{n}", f"word number {n} and {n % 7} more") for n in range(50)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_tiny_bundle(tmp_path_factory.mktemp("bundle") / "tiny")
+
+
+def embed(
+    model: Path, out: Path, items: list[Item] = ITEMS, engine: Engine | None = None
+) -> Progress:
+    return embed_items(items, out, choice=EncoderChoice(model), engine=engine, shard_rows=8)
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_ids_and_vectors_come_in_order(model: Path, tmp_path: Path) -> None:
+    progress = embed(model, tmp_path)
+    assert (progress.encoded, progress.kept, progress.shards) == (50, 0, 7)
+    ids, vectors = read_shards(tmp_path)
+    assert ids == [item.id for item in ITEMS]
+    expected = Encoder(model).encode([item.text for item in ITEMS])
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)
+
+
+def test_finished_shards_are_kept(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed(model, tmp_path)
+    before = files(tmp_path)
+    (tmp_path / "part-000003.parquet").unlink()
+    (tmp_path / "part-000005.parquet").write_bytes(b"cut")
+    progress = embed(model, tmp_path)
+    assert (progress.encoded, progress.kept) == (16, 34)
+    assert files(tmp_path) == before
+
+    def forbidden(*args: object) -> None:
+        raise AssertionError("encoded again")
+
+    monkeypatch.setattr(engines.Worker, "encode", forbidden)
+    assert embed(model, tmp_path).kept == 50
+
+
+def test_what_changed_is_encoded_again(model: Path, tmp_path: Path) -> None:
+    embed(model, tmp_path)
+    changed = [*ITEMS[:20], Item("i20", "another text"), *ITEMS[21:30]]
+    progress = embed(model, tmp_path, changed)
+    # The third shard changed, the fourth is shorter, and the last three are no more.
+    assert (progress.encoded, progress.kept, progress.shards) == (14, 16, 4)
+    assert read_shards(tmp_path)[0] == [item.id for item in changed]
+    narrow = embed_items(changed, tmp_path, choice=EncoderChoice(model, dimensions=4), shard_rows=8)
+    assert narrow.kept == 0
+    assert read_shards(tmp_path)[1].shape == (30, 4)
+
+
+def test_what_cannot_be_is_refused(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        embed_items(ITEMS, tmp_path, choice=EncoderChoice(model, dimensions=DIMENSION + 1))
+    assert caught.value.field == "dimensions"
+    with pytest.raises(InputError):
+        embed_items(ITEMS, tmp_path, choice=EncoderChoice(model), shard_rows=0)
+
+
+def test_the_command_says_what_it_did(model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("\n".join(item.text for item in ITEMS))
+    command = ["embed", str(source), "--out", str(tmp_path / "out"), "--model", str(model)]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    assert "50 texts encoded, 0 kept" in done.output
+    assert "0 texts encoded, 50 kept" in CliRunner().invoke(main, command).output
+    assert CliRunner().invoke(main, ["embed", "--out", str(tmp_path)]).exit_code == 2
+    missing = CliRunner().invoke(main, ["embed", "nowhere.txt", "--out", str(tmp_path / "x")])
+    assert missing.exit_code == 1
+    assert "nowhere.txt" in missing.output
+
+
+def test_a_killed_run_goes_on(model: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.txt", tmp_path / "out"
+    source.write_text("\n".join(f"{n} " + "many words here " * 20 for n in range(6_000)))
+    command = [
+        sys.executable, "-c", "from service.cli import main; main()", "embed", str(source),
+        "--out", str(out), "--model", str(model), "--shard-rows", "150",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not list(out.glob("part-*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    finished = files(out)
+    complete = {name for name in finished if name.startswith("part-")}
+    assert 0 < len(complete) < 40
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"{150 * len(complete)} kept" in done.stdout
+    assert len(read_shards(out)[0]) == 6_000
+    assert all(files(out)[name] == finished[name] for name in complete)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra ray is missing")
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_same_bytes(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("PYTHONPATH", os.getcwd())  # noqa: PTH109 - where the workers import from
+    embed(model, tmp_path / "local")
+    progress = embed(model, tmp_path / "ray", engine=Engine("ray", workers=2))
+    assert progress.encoded == 50
+    assert files(tmp_path / "ray") == files(tmp_path / "local")
+    (tmp_path / "ray" / "part-000002.parquet").unlink()
+    again = embed(model, tmp_path / "ray")  # an engine goes on where the other was stopped
+    assert (again.encoded, again.kept) == (8, 42)
+    assert files(tmp_path / "ray") == files(tmp_path / "local")
