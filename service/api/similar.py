@@ -12,6 +12,7 @@ from fastapi import Query as Parameter
 
 from service.api.body import json_body
 from service.api.hits import check_fields, hit_answer
+from service.api.input_vectors import embed_inputs
 from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.similar import MAX_HITS, HitAnswer, SimilarRequest
@@ -147,7 +148,10 @@ async def _query_vectors(request: SimilarRequest, corpus: CorpusBackend, work: W
         corpus.space, preferred=info.model, named=request.model, language=request.language
     )
     options = EmbedOptions(language=request.language, dimensions=corpus.dimension, normalize=True)
-    return (await work.embed(encoder, request.inputs, options)).vectors
+    found = await embed_inputs(
+        work, encoder, request.inputs, options, document=request.document_options
+    )
+    return found.vectors
 
 
 def _vectors_given(rows: Sequence[Sequence[float]], corpus: CorpusBackend) -> Vectors:

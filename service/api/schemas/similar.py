@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema, model_validator
 
 from service.api.schemas.parts import Answer, LanguageCode, ModelName, Request, Texts
+from service.api.schemas.splitting import DocumentFields
 from service.errors import InputError
 
 MAX_HITS = 1000
@@ -40,7 +41,7 @@ class GroupField(Request):
     )
 
 
-class SimilarRequest(Request):
+class SimilarRequest(DocumentFields):
     """What to look for: exactly one of inputs, ids and vectors."""
 
     model_config = ConfigDict(

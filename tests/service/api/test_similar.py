@@ -208,3 +208,14 @@ async def test_what_a_search_cannot_do_is_refused(
 ) -> None:
     response = await library.client.post("/similar", json={"inputs": "cat", **more})
     assert_problem(response, 422, field=field)
+
+
+async def test_a_document_may_be_what_is_looked_for(running: Running) -> None:
+    await running.fill()
+    long = "The cat sleeps on the warm windowsill. " * 60
+    body = {"inputs": long, "k": 1, "document": True}
+    response = await running.client.post("/similar", json=body)
+    assert "x-truncated" not in response.headers
+    ((hit,),) = response.json()
+    assert hit["id"] == "cat-en"
+    assert hit["score"] == pytest.approx(1, abs=1e-4)
