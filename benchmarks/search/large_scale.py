@@ -17,7 +17,7 @@ import json
 import random
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 ASKED_AT_ONCE = 64
@@ -36,14 +36,16 @@ class Client:
         self._url = url.rstrip("/")
         self._corpus = corpus
 
-    def call(self, method: str, path: str, body: object, kind: str = "application/json") -> object:
-        """Return the answer's JSON; `body` is JSON, or an iterator of bytes."""
-        data = body if kind != "application/json" else json.dumps(body).encode()
+    def call(
+        self,
+        method: str,
+        path: str,
+        data: bytes | Iterable[bytes],
+        kind: str = "application/json",
+    ) -> object:
+        """Return the answer's JSON."""
         request = urllib.request.Request(
-            self._url + path,
-            data=data,
-            method=method,
-            headers={"content-type": kind},  # type: ignore[arg-type]
+            self._url + path, data=data, method=method, headers={"content-type": kind}
         )
         with urllib.request.urlopen(request) as response:
             content = response.read()
@@ -51,14 +53,14 @@ class Client:
 
     def fill(self, lines: Iterator[bytes]) -> object:
         """Make the corpus and put the documents of `lines` into it."""
-        self.call("PUT", f"/corpora/{self._corpus}", {})
+        self.call("PUT", f"/corpora/{self._corpus}", b"{}")
         path = f"/corpora/{self._corpus}/documents"
         return self.call("POST", path, lines, kind="application/x-ndjson")
 
     def nearest(self, ids: Sequence[str], language: str, k: int) -> list[Hits]:
         """Return the neighbours of documents in one language, their own selves left out."""
         body = {"corpus": self._corpus, "ids": list(ids), "k": k, "languages": [language]}
-        answer = self.call("POST", "/similar", body)
+        answer = self.call("POST", "/similar", json.dumps(body).encode())
         assert isinstance(answer, list)
         return answer
 
