@@ -37,6 +37,9 @@ COMMANDS: tuple[click.Command, ...] = (
 """The serving half; each comes from a file of its own."""
 
 
+INTERRUPTED = 130
+
+
 class Commands(click.Group):
     """A group whose own errors read like click's: one line, no traceback."""
 
@@ -44,6 +47,10 @@ class Commands(click.Group):
         """Run the command; turn the service's errors into exit code 1 with their remedy."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            # What shells expect of a command that SIGINT ended; click would say 1, as of a failure.
+            click.echo("Interrupted.", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
         except InterlinguaError as error:
             raise click.ClickException(str(error)) from error
 
@@ -67,7 +74,16 @@ def _training_commands() -> dict[str, click.Command]:
 )
 @click.version_option(package_name="interlingua")
 def main() -> None:
-    """Multilingual vectors, cross-lingual search and classification on your own hardware."""
+    """Multilingual vectors, cross-lingual search and classification on your own hardware.
+
+    \b
+    Examples:
+      interlingua serve                          the server, with a page, on port 8000
+      echo "Guten Morgen" | interlingua embed    a vector a line
+      interlingua doctor                         what is here, and what to change
+
+    Exit codes: 0 done, 1 failed (with the reason and a remedy), 2 used wrongly, 130 interrupted.
+    """
 
 
 for command in COMMANDS:

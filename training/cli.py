@@ -147,7 +147,9 @@ def _recipe_command(name: str) -> click.Command:
 
 
 @train.command("head")
-@click.option("--model", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option(
+    "--model", type=click.Path(path_type=Path, exists=True), required=True, help="Bundle directory."
+)
 @click.option(
     "--data",
     multiple=True,
@@ -219,7 +221,11 @@ def head(
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("directory", type=click.Path(path_type=Path))
 def export_command(run: Path, directory: Path) -> None:
-    """Write the trained model of RUN as a bundle into DIRECTORY, with a parity check."""
+    """Write the trained model of RUN as a bundle into DIRECTORY, with a parity check.
+
+    \b
+    Example: interlingua export runs/fast-small models/my-encoder
+    """
     _need_torch()
     from training.progress import Progress
     from training.run import reopen_run, write
@@ -234,6 +240,9 @@ def recipes(name: str | None) -> None:
     """List the recipes: languages, trained weights and minutes on two cores at scale `small`.
 
     With RECIPE, list the systems of its paper, the command of each, and every parameter.
+
+    \b
+    Example: interlingua recipes fast
     """
     _need_torch()
     from training.listing import recipe_tables, recipes_table
@@ -337,7 +346,11 @@ def evaluate(
 @click.argument("picture", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--stage", default=None, help="Of the recipe. [default: its last]")
 def curve(run: Path, picture: Path, stage: str | None) -> None:
-    """Draw the learning curve of RUN into PICTURE (.svg or .png)."""
+    """Draw the learning curve of RUN into PICTURE (.svg or .png).
+
+    \b
+    Example: interlingua curve runs/fast-small curve.svg
+    """
     _need_torch()
     from training.curves import draw_curve
     from training.run import reopen_run
