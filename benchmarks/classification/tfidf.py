@@ -18,7 +18,11 @@ def tfidf_accuracies(
     model = make_pipeline(
         TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True, min_df=2),
         LogisticRegressionCV(
-            Cs=(1.0, 10.0, 100.0), cv=3, l1_ratios=(0.0,), use_legacy_attributes=False
+            Cs=(1.0, 10.0, 100.0),
+            cv=3,
+            l1_ratios=(0.0,),
+            scoring="accuracy",
+            use_legacy_attributes=False,
         ),
     )
     model.fit([e.text for e in train], [e.labels[0] for e in train])

@@ -16,8 +16,8 @@ from pathlib import Path
 from benchmarks.classification.api import Api, api, arguments, write
 from benchmarks.classification.tasks import TASKS, Task, some_of_each
 from benchmarks.classification.tfidf import tfidf_accuracies
-from service.bundle.reader import read_bundle
 from service.classification.example import Example
+from service.inference.encoder import Encoder
 
 SHOTS = (5, 20, 100)
 ALL = 10**9
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
-    languages = read_bundle(options.model).manifest.languages
+    languages = Encoder(options.model).manifest.languages
     found: dict[str, dict[str, object]] = {}
     with api(options.model) as server:
         for name in options.task or TASKS:
