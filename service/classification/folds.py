@@ -17,6 +17,8 @@ CROSS_VALIDATED = 10_000
 """Beyond so many examples one held-out share says as much as folds do, for a fifth of the time."""
 _HELD_OUT_SHARE = 5
 _MOST_HELD_OUT = 20_000
+_MOST_FITTED = 40_000
+"""To choose the strength and measure; the weights that are kept are fitted on every example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ def make_folds(targets: Targets, *, folds: int = 5) -> tuple[Fold, ...]:
     count = len(targets)
     if count > CROSS_VALIDATED:
         held_out = min(count // _HELD_OUT_SHARE, _MOST_HELD_OUT)
-        return (Fold(slice(0, count - held_out), slice(count - held_out, count)),)
+        end = count - held_out
+        return (Fold(slice(max(0, end - _MOST_FITTED), end), slice(end, count)),)
     # Several labels a text: stratified by the rarest of them, which is the hardest to spread.
     classes = targets if targets.ndim == 1 else _rarest(targets)
     sizes = np.unique(classes, return_counts=True)[1]

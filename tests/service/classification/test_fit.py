@@ -95,6 +95,14 @@ def test_a_great_many_examples_have_one_held_out_share() -> None:
     assert report_of(found).regularisation == 1.0
 
 
+def test_of_a_million_a_part_is_fitted_to_choose_the_strength() -> None:
+    (fold,) = make_folds(np.zeros(1_000_000, dtype=np.int64))
+    assert isinstance(fold.fit, slice)
+    assert isinstance(fold.held_out, slice)
+    assert fold.fit.stop - fold.fit.start == 40_000
+    assert (fold.held_out.start, fold.held_out.stop) == (fold.fit.stop, 1_000_000)
+
+
 def test_every_fold_has_every_label_and_every_row_is_held_out_once() -> None:
     targets = np.array([0] * 50 + [1] * 3 + [2] * 7)
     folds = make_folds(targets)
