@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
-import orjson
 
 from service.commands.model_choice import default_model
 from service.commands.pipes import chunks, lines
+from service.commands.vector_output import VECTOR_FORMATS, VectorFormat, vector_writer
 
 if TYPE_CHECKING:
     from service.bulk.engines import EncoderChoice
@@ -25,6 +25,14 @@ _CHUNK_TEXTS = 1024
 @click.option("--model", type=click.Path(path_type=Path), help="Bundle directory.")
 @click.option("--dimensions", type=int, help="Keep only the first so many dimensions.")
 @click.option("--language", help="Of all texts, for models with an encoder a language.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(VECTOR_FORMATS),
+    default="jsonl",
+    show_default=True,
+    help="Of what is printed: a JSON list a line, NumPy's npy, or Parquet with text and vector.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -47,6 +55,7 @@ def embed(  # one parameter an option
     model: Path | None,
     dimensions: int | None,
     language: str | None,
+    output_format: str,
     out: Path | None,
     engine: str,
     ray_address: str | None,
@@ -55,13 +64,14 @@ def embed(  # one parameter an option
     id_field: str,
     text_field: str,
 ) -> None:
-    """Print the vector of each text, a JSON list a line; texts come as arguments or on stdin.
+    """Print the vector of each text; texts come as arguments or on stdin.
 
     With --out, encode whole files: JSON lines, CSV, TSV, Parquet, or .txt with a text a line. The
     Parquet files hold id and vector. The same command resumes a run that was stopped.
 
     \b
     Example: echo "Guten Morgen" | interlingua embed --dimensions 64
+    Example: interlingua embed --format npy < texts.txt > vectors.npy
     Example: interlingua embed corpus.jsonl more.parquet --out vectors --engine ray
     """
     directory = model or default_model()
@@ -82,9 +92,10 @@ def embed(  # one parameter an option
     from service.inference.encoder import Encoder
 
     encoder = Encoder(directory)
+    writer = vector_writer(sys.stdout.buffer, cast("VectorFormat", output_format))
     for chunk in chunks(texts or lines(sys.stdin), _CHUNK_TEXTS):
-        for vector in encoder.encode(chunk, dimensions=dimensions, language=language):
-            click.echo(orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY))
+        writer.write(chunk, encoder.encode(chunk, dimensions=dimensions, language=language))
+    writer.close()
 
 
 def _embed_files(

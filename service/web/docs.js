@@ -9,6 +9,15 @@ function add(parent, tag, text) {
   return element;
 }
 
+// A paragraph; what stands between backticks is code.
+function prose(parent, text) {
+  const paragraph = add(parent, "p");
+  text.split("`").forEach((part, place) => {
+    if (place % 2) add(paragraph, "code", part);
+    else paragraph.append(part);
+  });
+}
+
 function resolve(api, schema) {
   return schema && schema.$ref ? api.components.schemas[schema.$ref.split("/").pop()] : schema;
 }
@@ -45,7 +54,7 @@ function show(api, path, method, route) {
   const title = add(section, "h2");
   add(title, "span", method.toUpperCase());
   title.append(" " + path);
-  for (const line of (route.description || "").split("\n\n")) add(section, "p", line);
+  for (const line of (route.description || "").split("\n\n")) prose(section, line);
   const content = route.requestBody && route.requestBody.content["application/json"];
   const schema = content && resolve(api, content.schema);
   const fields = Object.entries((schema && schema.properties) || {});

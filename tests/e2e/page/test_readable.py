@@ -96,3 +96,5 @@ def test_the_page_of_the_api_lists_every_address(page: Page, server: Server) -> 
     page.wait_for_selector("section h2")
     addresses = server.client.get("/openapi.json").json()["paths"]
     assert page.locator("section h2").count() == sum(map(len, addresses.values()))
+    assert "`" not in page.inner_text("#routes p >> nth=0")
+    assert page.locator("#routes p code").count() > 3
