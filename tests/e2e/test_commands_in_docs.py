@@ -17,7 +17,10 @@ from tests.e2e.conftest import COMMAND, Server
 pytestmark = pytest.mark.e2e
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", *(f"docs/{n}.md" for n in ("first-steps", "embed", "search", "mine")))
+PAGES = (
+    "README.md",
+    *(f"docs/{n}.md" for n in ("first-steps", "embed", "search", "mine", "training")),
+)
 NOT_RUN = {
     "make ": "this very test is run by make",
     "pip install": "the environment of the tests is installed already",
