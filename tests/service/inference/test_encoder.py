@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from service.inference.encoder import Encoder
 from service.bundle.manifest import EncoderEntry
 from service.bundle.reader import read_bundle
 from service.bundle.writer import file_entries, write_bundle
 from service.errors import InputError
+from service.inference.encoder import Encoder
 from tests.tiny_bundle import SENTENCES, make_tiny_bundle
 
 
