@@ -2,10 +2,11 @@
 
     python -m benchmarks.drills.faults [--rate 20] [--only NAME ...]
 
-Faults: replica (kill -9 of one of two), disk (the data volume runs full), key (one is revoked while
-a client still uses it). A real Prometheus scrapes the replicas and evaluates the shipped rules,
-with their own waiting times. It needs haproxy and prometheus, and root for the small volume that
-is filled. The exit code is 1 where an expected alert did not fire or something did not heal.
+Faults: replica (kill -9 of one of two), engine (the vector engine stops and comes back), disk (the
+data volume runs full), key (one is revoked while a client still uses it). A real Prometheus scrapes
+the replicas and evaluates the shipped rules, with their own waiting times. It needs haproxy and
+prometheus, the extra milvus for the engine, and root for the small volume that is filled. The exit
+code is 1 where an expected alert did not fire or something did not heal.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.drills.engine import Engine
 from benchmarks.drills.fleet import Balancer, Replica, ask, free_port
 from benchmarks.drills.load import Load, summary
 from benchmarks.drills.volume import SmallVolume
@@ -26,7 +28,12 @@ from benchmarks.drills.watch import Watch
 
 def main() -> int:
     """Run the faults; print what was seen of each."""
-    faults = {"replica": kill_a_replica, "disk": fill_the_disk, "key": revoke_a_key}
+    faults = {
+        "replica": kill_a_replica,
+        "engine": stop_the_engine,
+        "disk": fill_the_disk,
+        "key": revoke_a_key,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rate", type=float, default=20.0, help="requests a second")
     parser.add_argument("--only", nargs="+", choices=faults, default=list(faults))
@@ -78,6 +85,47 @@ def kill_a_replica(home: Path, rate: float) -> bool:
     finally:
         for replica in replicas:
             replica.stop()
+
+
+def stop_the_engine(home: Path, rate: float) -> bool:
+    """Stop the vector engine that two replicas share, and start it again when the alert fired."""
+    with Engine(home / "engine") as engine:
+        settings = {"vector_engine": engine.url, "request_timeout_seconds": "5"}
+        replicas = [Replica(free_port(), home / name, **settings) for name in ("a", "b")]
+        for replica in replicas:
+            replica.start()
+        ports = [replica.port for replica in replicas]
+        try:
+            with Balancer(home, ports) as balancer, Watch(home, ports) as watch:
+                balancer.wait_ready()
+                with Load(balancer.port, rate) as load:
+                    return _stop(engine, load, watch)
+        finally:
+            for replica in replicas:
+                replica.stop()
+
+
+def _stop(engine: Engine, load: Load, watch: Watch) -> bool:
+    story = Story("the vector engine of two replicas stops", load)
+    time.sleep(5)
+    story.tell("all run")
+    engine.stop()
+    fired = watch.wait_for("InterlinguaStorageFailing", firing=True, seconds=120)
+    story.tell(f"stopped; InterlinguaStorageFailing fired after {fired:.0f} s")
+    engine.start()
+    begun = time.perf_counter()
+    while not all(answer.fine for answer in load.answers[-30:]):
+        if time.perf_counter() - begun > 90:
+            story.tell("started again, and not healed within 90 s")
+            return False
+        time.sleep(0.5)
+    story.tell(
+        f"started again, no restart of ours; healed after {time.perf_counter() - begun:.0f} s"
+    )
+    settled = len(load.answers)
+    time.sleep(5)
+    story.tell("all run")
+    return all(answer.fine for answer in load.answers[settled:])
 
 
 def fill_the_disk(home: Path, rate: float) -> bool:

@@ -26,6 +26,12 @@ def free_port() -> int:
     return port
 
 
+def listening(port: int) -> bool:
+    """Return whether somebody listens on a port of this machine."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def ask(port: int, path: str, *, method: str = "GET", body: str | None = None) -> tuple[int, str]:
     """Return status and body of one request; status 0 where nobody answers."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)

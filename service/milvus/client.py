@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from service.errors import SettingsError, StorageError
+
+CALL_SECONDS = 10.0
+"""How long the engine may take for one call before the request is refused."""
 
 Row = Mapping[str, Any]
 """One entity: field -> value."""
@@ -34,7 +39,20 @@ def connect(address: str, *, token: str | None = None) -> Any:  # noqa: ANN401 -
     # It logs each refusal with a traceback; we raise it.
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
     with engine_errors(address):
-        return pymilvus.MilvusClient(address, token=token or "")
+        return _Bounded(pymilvus.MilvusClient(address, token=token or "", timeout=CALL_SECONDS))
+
+
+class _Bounded:
+    """The client, each call bounded: by itself it waits minutes for an engine that is gone."""
+
+    def __init__(self, client: Any) -> None:  # noqa: ANN401 - pymilvus has no usable types
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as above
+        found = getattr(self._client, name)
+        if callable(found) and "timeout" in inspect.signature(found).parameters:
+            return functools.partial(found, timeout=CALL_SECONDS)
+        return found
 
 
 @contextmanager

@@ -41,10 +41,11 @@ class MilvusCorpora:
     """
 
     def __init__(self, address: str, *, token: str | None = None) -> None:
-        self._embedded = "://" not in address
         self._client = connect(address, token=token)
         self._lock = threading.Lock()
         with engine_errors(address):
+            # Its own server has an address too, and takes what the embedded one takes.
+            self._embedded = "lite" in self._client.get_server_version()
             if not self._client.has_collection(REGISTRY):
                 self._make_registry()
             for row in self._rows():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -22,10 +23,15 @@ COMMAND = Path(sys.executable).with_name("interlingua")
 class Server:
     """A running `interlingua serve`."""
 
-    process: subprocess.Popen[str]
+    started: subprocess.Popen[str] | None  # None where it is not ours to stop
     url: str
     banner: str
     client: httpx.Client
+
+    @property
+    def process(self) -> subprocess.Popen[str]:
+        assert self.started is not None, "this server was started by somebody else"
+        return self.started
 
     def kill(self) -> None:
         """End it as a power cut would."""
@@ -72,6 +78,12 @@ def start_server(data: Path, *flags: str) -> Server:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    if url := os.environ.get("INTERLINGUA_E2E_URL"):
+        # Against what somebody else started and stops, such as a container.
+        banner = Path(os.environ["INTERLINGUA_E2E_BANNER"]).read_text()
+        with httpx.Client(base_url=url, timeout=30) as client:
+            yield Server(None, url, banner.replace("http://127.0.0.1:8000", url), client)
+        return
     if not shipped_models():
         pytest.skip("no model is shipped in this checkout")
     server = start_server(tmp_path_factory.mktemp("data"))
