@@ -33,6 +33,7 @@ from service.search.live_index import LiveIndex
 from service.search.nearest import nearest_documents
 from service.search.passages import PassagePolicy, mean_vectors, span_of, vector_counts
 from service.search.policy import IndexPolicy, policy_from_json
+from service.search.selections import Selections
 from service.search.snapshot import Keys, Snapshot
 from service.search.store import Header, Store, Transaction
 
@@ -54,6 +55,7 @@ class Corpus:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._store = Store(directory / STORE_FILE)
+        self._selections = Selections()
         self._info: tuple[int, CorpusInfo] | None = None
         try:
             policy = _read_policy(directory / POLICY_FILE)
@@ -266,10 +268,12 @@ class Corpus:
         self, snapshot: Snapshot, queries: Vectors, k: int, condition: Condition | None
     ) -> tuple[Vectors, Keys]:
         with self._live.current(snapshot) as index:
-            allowed = None if condition is None else snapshot.keys(condition)
+            selected = (
+                None if condition is None else self._selections.mask(index, snapshot, condition)
+            )
             if self.passages is None:
-                return index.search(queries, k, allowed=allowed, stored=snapshot.vectors)
-            return nearest_documents(index, snapshot, queries, k, allowed)
+                return index.search(queries, k, selected=selected, stored=snapshot.vectors)
+            return nearest_documents(index, snapshot, queries, k, selected)
 
     def _delete(self, transaction: Transaction, keys: Keys) -> int:
         if len(keys):

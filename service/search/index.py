@@ -73,6 +73,8 @@ class VectorIndex:
         self.policy = policy or IndexPolicy()
         self.generation = NEVER
         self.unsaved = 0  # rows added or removed since it was last read or written
+        self.history = object()  # another one when keys come that are not greater than all before
+        self.layout = object()  # another one when rows get new numbers
         self._clusters: Clusters | None = None
         self._built_rows = 0  # in the clusters when they were built
         self._tail = faiss.IndexFlatIP(dimension)
@@ -84,6 +86,11 @@ class VectorIndex:
 
     def __len__(self) -> int:
         return self._rows - self._dead
+
+    @property
+    def last_key(self) -> int:
+        """The greatest key of its rows, removed ones too; 0 where there are none."""
+        return int(self._keys[self._rows - 1]) if self._rows else 0
 
     @property
     def kind(self) -> Literal["flat", "ivf"]:
@@ -158,6 +165,7 @@ class VectorIndex:
             self._tail.reset()
             self._clusters = None
             self._rows, self._dead, missing = 0, 0, wanted
+            self.history = self.layout = object()
         for keys, vectors in snapshot.vector_batches(missing):
             self.add(keys, vectors)
         self.generation = generation
@@ -167,7 +175,7 @@ class VectorIndex:
         queries: Vectors,
         k: int,
         *,
-        allowed: Keys | None = None,
+        selected: _Mask | None = None,
         stored: StoredVectors | None = None,
     ) -> tuple[Vectors, Keys]:
         """Return scores and keys, both [queries, at most k], best first.
@@ -175,21 +183,16 @@ class VectorIndex:
         Args:
             queries: float32 [queries, dimension].
             k: Neighbours wanted, at least 1.
-            allowed: Only these keys, ascending; all where None.
+            selected: bool [rows], of `mask_of`: only these; all where None.
             stored: Reads the vectors that the best of the clusters are ranked by; without it
                 their scores are good to about 0.01.
 
         Returns:
             As many columns as a query can have neighbours; a row that has fewer ends in NO_KEY.
         """
-        selected = self._alive[: self._rows]
-        candidates = len(self)
-        if allowed is not None:
-            chosen = self._rows_of(allowed)
-            candidates = len(chosen)
-            selected = np.zeros(self._rows, dtype=np.bool_)
-            selected[chosen] = True
-        k = min(k, candidates)
+        alive = self._alive[: self._rows]
+        selected = alive if selected is None else selected & alive
+        k = min(k, int(np.count_nonzero(selected)))
         if not k or not len(queries):
             return (
                 np.empty((len(queries), 0), dtype=np.float32),
@@ -206,6 +209,12 @@ class VectorIndex:
         scores, rows = found
         keys: Keys = np.where(rows < 0, NO_KEY, self._keys[rows])
         return np.clip(scores, -1.0, 1.0), keys
+
+    def mask_of(self, keys: Keys) -> _Mask:
+        """Return bool [rows]: those of `keys`, ascending, that are there."""
+        mask = np.zeros(self._rows, dtype=np.bool_)
+        mask[self._rows_of(keys)] = True
+        return mask
 
     def absorb(self, limit: int) -> None:
         """Move the first `limit` rows of the tail into the clusters."""
@@ -227,6 +236,7 @@ class VectorIndex:
         self._alive = self._alive[: self._rows][kept]
         self._rows = len(self._keys)
         self._dead -= count
+        self.layout = object()
 
     def save(self, path: Path) -> None:
         """Write it to `path`; a failure is raised as StorageError and costs nothing else."""

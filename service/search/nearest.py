@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from service.inference.session import Vectors
 from service.search.index import NO_KEY, VectorIndex
@@ -13,7 +14,11 @@ PASSAGES_EACH = 4
 
 
 def nearest_documents(
-    index: VectorIndex, snapshot: Snapshot, queries: Vectors, k: int, allowed: Keys | None
+    index: VectorIndex,
+    snapshot: Snapshot,
+    queries: Vectors,
+    k: int,
+    selected: npt.NDArray[np.bool_] | None,
 ) -> tuple[Vectors, Keys]:
     """Return scores and vector keys, both [queries, at most k], of different documents.
 
@@ -25,11 +30,11 @@ def nearest_documents(
         snapshot: Of the same state of the store.
         queries: float32 [queries, dimension].
         k: Documents wanted.
-        allowed: Only vectors with these keys; all where None.
+        selected: bool [rows of the index]: only these; all where None.
     """
     depth = PASSAGES_EACH * k
     while True:
-        scores, keys = index.search(queries, depth, allowed=allowed, stored=snapshot.vectors)
+        scores, keys = index.search(queries, depth, selected=selected, stored=snapshot.vectors)
         owners = snapshot.owners(key for key in np.unique(keys).tolist() if key != NO_KEY)
         columns = [_first_of_each(row, owners)[:k] for row in keys.tolist()]
         exhausted = keys.shape[1] < depth

@@ -72,7 +72,9 @@ def recall_of(index: VectorIndex, store: Store, allowed: Keys | None = None) -> 
     keys = index.keys if allowed is None else allowed
     vectors = read(store, keys)
     truth = np.sort(QUERIES @ vectors.T, axis=1)[:, -K]
-    scores, _ = index.search(QUERIES, K, allowed=allowed, stored=lambda k: read(store, k))
+    scores, _ = index.search(
+        QUERIES, K, selected=index.mask_of(keys), stored=lambda k: read(store, k)
+    )
     return float(np.mean(scores >= truth[:, None] - 1e-6))
 
 
@@ -106,7 +108,9 @@ def test_a_filter_never_costs_hits(built: VectorIndex, store: Store, share: floa
     keys = built.keys
     allowed = keys[np.random.default_rng(2).random(len(keys)) < share]
     queries = QUERIES[:5]
-    _, found = built.search(queries, k, allowed=allowed, stored=lambda k: read(store, k))
+    _, found = built.search(
+        queries, k, selected=built.mask_of(allowed), stored=lambda k: read(store, k)
+    )
     assert found.shape == (5, min(k, len(allowed)))
     assert (found != NO_KEY).all()
     assert np.isin(found, allowed).all()
@@ -123,7 +127,9 @@ def test_a_filter_keeps_recall(built: VectorIndex, store: Store, share: float) -
 def test_a_filter_on_one_corner_of_the_space_is_answered(built: VectorIndex, store: Store) -> None:
     keys = built.keys
     corner = np.sort(keys[np.argsort(VECTORS @ VECTORS[0])[:40]])  # the farthest from the query
-    _, found = built.search(VECTORS[:1], 40, allowed=corner, stored=lambda k: read(store, k))
+    _, found = built.search(
+        VECTORS[:1], 40, selected=built.mask_of(corner), stored=lambda k: read(store, k)
+    )
     assert sorted(found[0].tolist()) == corner.tolist()
 
 

@@ -38,7 +38,9 @@ def brute_force(queries: Vectors, vectors: dict[int, Vectors], k: int) -> list[l
 def check_against_brute_force(
     index: VectorIndex, vectors: dict[int, Vectors], queries: Vectors, k: int, allowed: Keys | None
 ) -> None:
-    scores, keys = index.search(queries, k, allowed=allowed)
+    scores, keys = index.search(
+        queries, k, selected=None if allowed is None else index.mask_of(allowed)
+    )
     candidates = (
         vectors if allowed is None else {key: vectors[key] for key in allowed if key in vectors}
     )
