@@ -22,7 +22,8 @@ FLAGS = (
 BIG = 10_000
 
 
-@pytest.fixture(scope="session")
+# Not of the session: while playwright runs, so does its loop, and async tests could have none.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     found = next(filter(None, map(shutil.which, names)), None)
@@ -37,7 +38,7 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def complaints() -> list[str]:
     return []
 

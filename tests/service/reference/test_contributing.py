@@ -18,6 +18,8 @@ def named() -> set[str]:
     assert tree is not None
     found, parent = set(), ""
     for line in tree[1].splitlines():
+        if line.startswith("   "):  # goes on with what the line before says
+            continue
         names = re.split(r"  +", line.strip())[0].split(" ")
         inside = parent if line.startswith("  ") else ""
         found |= {inside + name for name in names}
