@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from training.listing import recipe_tables, recipes_table
@@ -37,3 +39,13 @@ def test_parameters_are_shown_as_they_are_typed() -> None:
     for place, scale in enumerate(("smoke", "small", "paper")):
         typed = [f"{key}={values[place]}" for key, values in rows.items()]
         assert change(recipe.scales["small"], typed) == recipe.scales[scale]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_the_guide_has_every_system(name: str) -> None:
+    guide = (Path(__file__).parents[2] / "docs/training.md").read_text(encoding="utf-8")
+    row = next(line for line in guide.splitlines() if line.startswith(f"| `{name}` | "))
+    recipe = find_recipe(name)
+    for assignments in recipe.systems.values():
+        for key in (part.partition("=")[0] for part in assignments):
+            assert key in row

@@ -1,0 +1,29 @@
+"""What is asked for on the command line and is no parameter of the recipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from training.checkpoints import BEST_FILE
+from training.metrics import METRICS_FILE, read_metrics
+from training.run import open_run, train
+
+STANDING_STILL = ("rate=0", "l2=0", "develop_every=4", "log_every=1")
+
+
+def test_patience_ends_a_stage_and_keeps_the_best(tmp_path: Path) -> None:
+    run = open_run("bicvm", "smoke", tmp_path / "run", assignments=STANDING_STILL)
+    train(run, patience=2)
+    stage = run.work.stage("train")
+    rows = read_metrics(stage / METRICS_FILE, "dev")
+    assert [row["step"] for row in rows] == [4, 8, 12]  # the best, and two that are no better
+    assert (stage / BEST_FILE).exists()
+
+
+def test_without_patience_all_steps_are_trained_and_the_last_weights_kept(tmp_path: Path) -> None:
+    changes = (*STANDING_STILL, "iterations=2")
+    run = open_run("bicvm", "smoke", tmp_path / "run", assignments=changes)
+    train(run, precision="bf16")
+    stage = run.work.stage("train")
+    assert len(read_metrics(stage / METRICS_FILE, "train")) == 14
+    assert not (stage / BEST_FILE).exists()
