@@ -147,6 +147,7 @@ def train(sample: Vectors, rows: int) -> Clusters:
     refine = faiss.IndexScalarQuantizer(
         dimension, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
     )
+    scan.pq.cp.min_points_per_centroid = 1  # as above
     scan.train(sample[:PQ_TRAINING_ROWS])
     refine.train(sample)
     index = faiss.IndexRefine(scan, refine)

@@ -12,6 +12,7 @@ from service.inference.session import Vectors
 from service.inference.vectors import normalise
 from service.search.build import build_index
 from service.search.index import NO_KEY, VectorIndex, load_index
+from service.search.native import faiss
 from service.search.policy import IndexPolicy
 from service.search.snapshot import Keys
 from service.search.store import Change, Header, Store, create_store
@@ -181,3 +182,21 @@ def test_a_cancelled_build_leaves_nothing(store: Store) -> None:
             )
             is None
         )
+
+
+def test_a_gpu_trains_them_where_there_is_one(
+    store: Store, built: VectorIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is none here: it is seen to be asked, and what it gives to be used."""
+    moved = []
+
+    def to_all_gpus(index: object) -> object:
+        moved.append(index)
+        return index
+
+    monkeypatch.setattr(faiss, "get_num_gpus", lambda: 1, raising=False)
+    monkeypatch.setattr(faiss, "index_cpu_to_all_gpus", to_all_gpus, raising=False)
+    again = build(store)
+    assert len(moved) == 1
+    for left, right in zip(again.search(QUERIES, K), built.search(QUERIES, K), strict=True):
+        np.testing.assert_array_equal(left, right)

@@ -1,0 +1,56 @@
+"""The same routes over Milvus' embedded twin."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from service.api.loading import load
+from service.errors import SettingsError
+from service.settings import Settings
+from service.telemetry.metrics import Metrics
+from tests.service.api.running import DOCUMENTS, assert_problem, run_app, tiny_settings
+from tests.tiny_bundle import make_tiny_bundle
+
+
+def on_engine(tmp_path: Path) -> Settings:
+    bundle = make_tiny_bundle(tmp_path / "tiny")
+    return tiny_settings(bundle, tmp_path / "data", vector_engine=str(tmp_path / "engine.db"))
+
+
+# The client's own: unclosed channels and deprecations inside of it and of what it imports.
+@pytest.mark.filterwarnings("ignore")
+async def test_clients_see_no_difference(tmp_path: Path) -> None:
+    pytest.importorskip("milvus_lite")
+    pytest.importorskip("pymilvus")
+    settings = on_engine(tmp_path)
+    async with run_app(settings) as running:
+        await running.fill("library")
+        query = {
+            "corpus": "library",
+            "inputs": "The cat sleeps on the warm windowsill.",
+            "k": 2,
+            "filter": {"topic": "animals"},
+        }
+        hits = (await running.client.post("/similar", json=query)).json()
+        assert "cat-en" in str(hits)
+        assert "bread" not in str(hits)
+        deleted = await running.client.request(
+            "DELETE", "/corpora/library/documents", json={"ids": ["cat-en", "nobody"]}
+        )
+        assert deleted.json()["deleted"] == 1
+        assert_problem(await running.client.put("/corpora/l", json={"passages": {}}), 422)
+    async with run_app(settings) as running:  # after a restart
+        corpus = (await running.client.get("/corpora/library")).json()
+        assert corpus["documents"] == len(DOCUMENTS) - 1
+        assert corpus["languages"] == {"en": 1, "de": 2, "ja": 1}
+
+
+def test_an_engine_without_its_client_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pymilvus", None)
+    with pytest.raises(SettingsError, match="milvus"):
+        load(on_engine(tmp_path), Metrics())
