@@ -29,13 +29,6 @@ unit: $(VENV)/.dev browser clients  ## Tests
 	@echo '--> pytest'
 	@$(BIN)/python -m pytest $(ARGS)
 
-clients: .venv-clients/.installed  ## Install the packages that the server is tested through
-.venv-clients/.installed: constraints/clients.txt | $(VENV)/.dev
-	@echo '--> installing client packages in .venv-clients (about 400 MB)'
-	@{ $(PIP) -q uv && $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-clients && \
-	    $(BIN)/uv pip install -q --python .venv-clients/bin/python -r constraints/clients.txt && \
-	    touch $@; } || { rm -rf .venv-clients; echo 'They cannot be had: their tests will be skipped.'; }
-
 browser: $(VENV)/.dev  ## Get the browser that the page is tested in, if one can be had
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
 	echo '--> looking for a Chromium'; \
@@ -51,13 +44,20 @@ docs: $(VENV)/.dev  ## Build the documentation into site/; a broken link fails
 reference: $(VENV)/.dev  ## Write the pages of docs/reference anew, from the code
 	@$(BIN)/python -m service.reference docs/reference
 
+clients: .venv-clients/.installed  ## Install the packages that the server is tested through
+.venv-clients/.installed: constraints/clients.txt | $(VENV)/.dev
+	@echo '--> installing client packages in .venv-clients (about 400 MB)'
+	@{ $(PIP) -q uv && $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-clients && \
+	    $(BIN)/uv pip install -q --python .venv-clients/bin/python -r constraints/clients.txt && \
+	    touch $@; } || { rm -rf .venv-clients; echo 'They cannot be had: their tests will be skipped.'; }
+
 train: $(VENV)/.dev  ## Train interlingua-fast from raw files: make train DATA=DIR
 	@$(BIN)/interlingua train fast --scale small --data "$(DATA)"
 
 constraints: $(VENV)/bin/python  ## Resolve the pinned versions anew
 	@$(PIP) uv
 	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
-	    --no-emit-index-url --extra cpu --extra train --extra dev --extra docs pyproject.toml \
+	    --no-emit-index-url --extra cpu --extra otel --extra train --extra dev --extra docs pyproject.toml \
 	    -c constraints/pins.txt -o constraints/cpu.txt
 	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
 	    --no-emit-index-url constraints/clients.in -o constraints/clients.txt
