@@ -7,7 +7,7 @@ import importlib
 import inspect
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,16 +43,32 @@ def connect(address: str, *, token: str | None = None) -> Any:  # noqa: ANN401 -
 
 
 class _Bounded:
-    """The client, each call bounded: by itself it waits minutes for an engine that is gone."""
+    """The client, each call bounded: by itself it waits minutes for an engine that is gone.
+
+    Every method takes the collection first.
+    """
 
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - pymilvus has no usable types
         self._client = client
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as above
         found = getattr(self._client, name)
-        if callable(found) and "timeout" in inspect.signature(found).parameters:
-            return functools.partial(found, timeout=CALL_SECONDS)
-        return found
+        if not callable(found) or "timeout" not in inspect.signature(found).parameters:
+            return found
+        bounded = functools.partial(found, timeout=CALL_SECONDS)
+        return functools.partial(self._call, bounded)
+
+    def _call(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as above
+        from pymilvus.exceptions import MilvusException
+
+        try:
+            return call(*args, **kwargs)
+        except MilvusException as error:
+            if "released" not in error.message or not args:
+                raise
+            # An engine that was started again may have to be told what it serves.
+            self._client.load_collection(args[0], timeout=CALL_SECONDS)
+            return call(*args, **kwargs)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from service.errors import InterlinguaError
 from service.telemetry.histogram import BulkHistogram
 
 SECONDS = (
@@ -248,8 +249,10 @@ class _CorpusSizes(Collector):
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         family = self._family()
-        for name, documents in self._sizes():
-            family.add_metric([name], documents)
+        # An engine that is gone must not take the other metrics along: they tell of it.
+        with contextlib.suppress(InterlinguaError):
+            for name, documents in self._sizes():
+                family.add_metric([name], documents)
         return [family]
 
     @staticmethod

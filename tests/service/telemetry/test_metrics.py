@@ -4,6 +4,7 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from service.errors import StorageError
 from service.inference.engine import Observer
 from service.telemetry.metrics import Metrics
 
@@ -95,3 +96,12 @@ def test_a_lost_volume_does_not_take_the_other_metrics_along(tmp_path: Path) -> 
     metrics = Metrics()
     metrics.watch_volume(tmp_path / "gone")
     assert samples(metrics)["interlingua_data_size_bytes", ()] == 0
+
+
+def test_a_lost_engine_does_not_take_the_other_metrics_along() -> None:
+    def sizes() -> list[tuple[str, int]]:
+        raise StorageError("the engine does not answer")
+
+    metrics = Metrics()
+    metrics.watch_corpora(sizes)
+    assert samples(metrics)["interlingua_ready", ()] == 0
