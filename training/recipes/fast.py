@@ -47,6 +47,7 @@ PAIRWISE = (
     *("alt_ja_vi", "indian_wiki", "korean_news"),
 )
 # Not flores_dev: SIB-200, which topic figures are reported on, is the same text.
+LEXICA = ("cldr",)  # words and names; docs/lab-notes.md says what they bring
 N_WAY = ("ntrex", "bible_nt", "tico19", "python_docs", "gnome_help", "tldr", "pud")
 VARIANTS = {"zh-hant": "zh", "pt-pt": "pt", "pt-br": "pt"}
 STAGE = "train"
@@ -59,6 +60,7 @@ class Parameters:
     languages: tuple[str, ...] = LANGUAGES
     sources: tuple[str, ...] = PAIRWISE + N_WAY
     n_way_weight: float = 0.5  # of n-way sources in the mixture: edited and technical text
+    lexicon_weight: float = 0.3  # of words and names, where `sources` has any
     temperature: float = 0.5  # of the mixture of buckets (language pair x source)
     broken: OnBroken = "refuse"  # what to do about broken lines
     research: bool = False  # whether research-only sources are allowed; the model must not ship
@@ -78,7 +80,7 @@ class Parameters:
     nested: float = 0.5  # weight of ranking by the first dimensions
     distillation: float = 5.0  # weight; 0 trains without a teacher
     teacher_sentences: int = 320_000  # English ones that get a vector, 910 a second
-    weight_power: float = 0.75  # of token weights when the training is over; 1 leaves them alone
+    weight_power: float = 0.8  # of token weights when the training is over; 1 leaves them alone
     precision: Precision = "int4"  # of the stored table
     max_tokens: int = 512  # of a text that is served
     log_every: int = 50
@@ -128,7 +130,7 @@ def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
     vocabulary = _vocabulary(p, work, corpus)
     tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     if p.distillation:
-        teacher = teach_english(work, corpus, p.teacher_sentences, seed=p.seed)
+        teacher = teach_english(work, corpus, p.teacher_sentences, seed=p.seed, always=LEXICA)
         occurrences = np.bincount(tokens.ids, minlength=vocabulary.size)
         encoder = StaticEncoder(teacher_table(vocabulary.units, occurrences, seed=p.seed))
     else:
@@ -145,7 +147,8 @@ def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
             "distillation": Weighted(Distillation(), p.distillation),
         },
     ).to(work.device)
-    mixing = Mixing(temperature=p.temperature, source_weights=dict.fromkeys(N_WAY, p.n_way_weight))
+    weights = dict.fromkeys(N_WAY, p.n_way_weight) | dict.fromkeys(LEXICA, p.lexicon_weight)
+    mixing = Mixing(temperature=p.temperature, source_weights=weights)
     has_tokens = np.asarray((tokens.lengths[corpus.pairs] > 0).all(axis=1))
     return Phase(
         system=system,
