@@ -158,9 +158,8 @@ class Ingest:
 
     async def _choose_encoder(self) -> Encoder:
         if self._encoder is None:
-            info = await self._work.run(self._corpus.info)
             self._encoder = self._work.resources.encoder_for_space(
-                self._corpus.space, preferred=info.model, named=self._model
+                self._corpus.space, preferred=self._corpus.model, named=self._model
             )
         return self._encoder
 

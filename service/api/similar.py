@@ -143,9 +143,8 @@ async def _query_vectors(request: SimilarRequest, corpus: CorpusBackend, work: W
     if request.ids is not None:
         return await work.run(corpus.vectors_of, request.ids)
     assert request.inputs is not None, "the request's own check; this is a bug"
-    info = await work.run(corpus.info)
     encoder = work.resources.encoder_for_space(
-        corpus.space, preferred=info.model, named=request.model, language=request.language
+        corpus.space, preferred=corpus.model, named=request.model, language=request.language
     )
     options = EmbedOptions(language=request.language, dimensions=corpus.dimension, normalize=True)
     found = await embed_inputs(

@@ -73,6 +73,11 @@ class MilvusCorpus:
         return self._header.name
 
     @property
+    def model(self) -> str:
+        """The encoder that made its vectors, by name."""
+        return self._header.model
+
+    @property
     def space(self) -> str:
         """The vector space its vectors lie in."""
         return self._header.space

@@ -65,6 +65,11 @@ class CorpusBackend(Protocol):
         ...
 
     @property
+    def model(self) -> str:
+        """The encoder that made its vectors, by name."""
+        ...
+
+    @property
     def space(self) -> str:
         """The vector space its vectors lie in."""
         ...

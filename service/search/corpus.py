@@ -70,6 +70,11 @@ class Corpus:
         return self._directory.name
 
     @property
+    def model(self) -> str:
+        """The encoder that made its vectors, by name."""
+        return self._store.header.model
+
+    @property
     def space(self) -> str:
         """The vector space its vectors lie in."""
         return self._store.header.space
