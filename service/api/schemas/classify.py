@@ -84,7 +84,6 @@ class ClassifyRequest(DocumentFields):
         json_schema_extra={
             "examples": [
                 {"classifier": "topic", "inputs": ["Il sole è una stella."], "top_k": 3},
-                {"classifier": "entailment", "inputs": [["Es regnet.", "Il pleut."]]},
                 {
                     "labels": {"sport": "football, athletes, matches", "law": "courts, judges"},
                     "inputs": "Die Mannschaft gewann das Endspiel.",
