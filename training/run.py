@@ -27,7 +27,7 @@ from training.export import export, record_quality
 from training.loop import Loop, LoopOptions, Precision
 from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
-from training.recipe import SCALES, Recipe, Scale, change, find_recipe, flatten
+from training.recipe import SCALES, Recipe, Scale, change, find_recipe, flatten, written
 from training.workspace import Workspace, claim, read_run
 
 _SECONDS_FILE = "seconds.json"
@@ -111,9 +111,9 @@ def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress 
     if scale not in SCALES or not isinstance(flat, dict):
         raise InputError(f"{directory} holds a run that cannot be read.", field="RUN")
     base = recipe.scales[scale]
-    written = flatten(base)
+    unchanged = flatten(base)
     assignments = [
-        f"{key}={_written(value)}" for key, value in flat.items() if written.get(key) != value
+        f"{key}={written(value)}" for key, value in flat.items() if unchanged.get(key) != value
     ]
     return open_run(name, scale, directory, data=data, assignments=assignments, progress=progress)
 
@@ -230,9 +230,3 @@ def _counted(directory: Path) -> Iterator[None]:
 def _read_seconds(directory: Path) -> float:
     path = directory / _SECONDS_FILE
     return float(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else 0.0
-
-
-def _written(value: object) -> str:
-    if isinstance(value, str):
-        return value.replace(" ", ",")
-    return "none" if value is None else str(value).lower()

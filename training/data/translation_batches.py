@@ -87,11 +87,6 @@ class TranslationBatches:
             for number, path in enumerate(mixture.paths)
         ]
 
-    def rows_of_paths(self) -> dict[str, int]:
-        """Return how many rows each path has."""
-        names = map(str, self._mixture.paths)
-        return {name: len(walk.rows) for name, walk in zip(names, self._walks, strict=True)}
-
     def draw(self) -> TranslationBatch:
         """Return the next batch."""
         random = np.random.default_rng((self._seed, len(self._walks), self._drawn))

@@ -123,8 +123,9 @@ def mixture_of(p: Parameters) -> paths.Mixture:
     if p.strategy == "M:1":
         sources = [language for language in p.languages if language != p.targets[0]]
         return paths.table_3(p.mixture, sources, p.targets[0])
-    together = 1 if p.strategy == "1:N" else p.together
-    return paths.even(paths.many_to_many(p.languages, together=together))
+    if p.strategy == "1:N":
+        return paths.even(paths.one_to_many(p.languages))
+    return paths.even(paths.many_to_many(p.languages, together=p.together))
 
 
 def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:
