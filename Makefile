@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint types unit browser docs reference clients train clean constraints
+.PHONY: help serve test lint types unit browser operators docs reference clients train clean constraints
 
 help:  ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,7 +25,7 @@ types: $(VENV)/.dev  ## Types
 	@echo '--> mypy --strict'
 	@$(BIN)/mypy
 
-unit: $(VENV)/.dev browser clients  ## Tests
+unit: $(VENV)/.dev browser clients operators  ## Tests
 	@echo '--> pytest'
 	@$(BIN)/python -m pytest $(ARGS)
 
@@ -36,6 +36,13 @@ browser: $(VENV)/.dev  ## Get the browser that the page is tested in, if one can
 	    apt-get -qq install -y --no-install-recommends chromium; } >/dev/null 2>&1 || \
 	timeout 300 $(BIN)/playwright install --only-shell chromium >/dev/null 2>&1 || \
 	echo 'None could be had: the tests of the page will be skipped.'
+
+operators:  ## Get Prometheus and HAProxy, which test what is deployed, if they can be had
+	@command -v prometheus >/dev/null && command -v promtool >/dev/null && command -v haproxy >/dev/null || { \
+	echo '--> looking for Prometheus and HAProxy'; \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get && apt-get -qq update && \
+	    apt-get -qq install -y --no-install-recommends prometheus haproxy; } >/dev/null 2>&1 || \
+	echo 'They cannot be had: their tests will be skipped.'; }
 
 docs: $(VENV)/.dev  ## Build the documentation into site/; a broken link fails
 	@echo '--> mkdocs --strict'
