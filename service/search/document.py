@@ -83,6 +83,20 @@ class Hit:
     passage: Span | None = None
 
 
+def document_as_stored(
+    id: str, text: str, language: str | None, metadata: Metadata, passages: tuple[Span, ...]
+) -> Document:
+    """Return a document that was checked when it was written, without checking it again."""
+    document = object.__new__(Document)
+    for name, value in zip(
+        ("id", "text", "language", "metadata", "passages"),
+        (id, text, language, metadata, passages),
+        strict=True,
+    ):
+        object.__setattr__(document, name, value)
+    return document
+
+
 def document_from_json(record: object, *, field: str = "document") -> Document:
     """Return the document that a parsed JSON value describes.
 

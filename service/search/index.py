@@ -45,7 +45,7 @@ DEAD_SHARE = 8
 GROWTH = 4
 """Clusters are built anew when they hold so many times the vectors that they were made for."""
 
-ABSORB_FROM = 2_048
+ABSORB_FROM = 512
 """A tail of so many rows goes into the clusters; a shorter one costs a search next to nothing."""
 
 EXACT_AT_ONCE = 64

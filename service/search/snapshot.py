@@ -13,7 +13,7 @@ import orjson
 
 from service.errors import StorageError
 from service.inference.session import Vectors
-from service.search.document import Document, Metadata
+from service.search.document import Document, Metadata, document_as_stored
 from service.search.filters import Condition
 
 Keys: TypeAlias = npt.NDArray[np.int64]
@@ -168,15 +168,20 @@ class Snapshot:
         Raises:
             StorageError: A vector that is missing or of another width: the file was tampered with.
         """
-        vectors = np.empty((len(keys), self.dimension), dtype=np.float32)
-        for row, key in enumerate(keys.tolist()):
-            found = self._connection.execute(
-                "SELECT vector FROM vectors WHERE key = ?", (key,)
-            ).fetchone()
-            if found is None or len(found[0]) != vectors.itemsize * self.dimension:
+        rows = self._connection.execute(
+            "SELECT key, vector FROM vectors WHERE key IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(keys.tolist()).decode(),),
+        )
+        found = dict(rows.fetchall())
+        width = np.dtype(np.float32).itemsize * self.dimension
+        parts = []
+        for key in keys.tolist():
+            part = found.get(key)
+            if part is None or len(part) != width:
                 raise self._inconsistent(key)
-            vectors[row] = np.frombuffer(found[0], dtype=np.float32)
-        return vectors
+            parts.append(part)
+        vectors = np.frombuffer(b"".join(parts), dtype=np.float32)
+        return vectors.reshape(len(keys), self.dimension)
 
     def vector_batches(self, keys: Keys) -> Iterator[tuple[Keys, Vectors]]:
         """Yield the vectors of `keys` in parts small enough to hold."""
@@ -209,4 +214,4 @@ def _document(row: tuple[int, str, str, str | None, str, str | None]) -> Documen
     parsed: Mapping[str, str | int | float | bool | list[str | int | float | bool | None] | None]
     parsed = orjson.loads(metadata)
     spans = () if passages is None else tuple(map(tuple, orjson.loads(passages)))
-    return Document(id, text, language, parsed, spans)
+    return document_as_stored(id, text, language, parsed, spans)
