@@ -90,7 +90,7 @@ def kill_a_replica(home: Path, rate: float) -> bool:
 def stop_the_engine(home: Path, rate: float) -> bool:
     """Stop the vector engine that two replicas share, and start it again when the alert fired."""
     with Engine(home / "engine") as engine:
-        settings = {"vector_engine": engine.url, "request_timeout_seconds": "5"}
+        settings = {"vector_engine": engine.url}
         replicas = [Replica(free_port(), home / name, **settings) for name in ("a", "b")]
         for replica in replicas:
             replica.start()
