@@ -31,7 +31,8 @@ def encodings(texts: Path | None, rows: int, work: Path) -> tuple[Vectors, Vecto
     queries = np.ascontiguousarray(real[-QUERIES:])
     base = real[: len(real) - QUERIES]
     if len(base) >= rows:
-        return np.ascontiguousarray(base[:rows]), queries, f"{rows:,} real encodings"
+        kind = "real encodings" if texts else "encodings of the demo corpus, eight times over"
+        return np.ascontiguousarray(base[:rows]), queries, f"{rows:,} {kind}"
     random = np.random.default_rng(0)
     picked = np.resize(np.arange(len(base)), rows)
     noise = random.standard_normal((rows, base.shape[1])).astype(np.float32)
