@@ -41,7 +41,7 @@ def test_bits_are_the_signs_first_dimension_highest() -> None:
 
 
 def test_bits_agree_with_cosines() -> None:
-    bits = np.unpackbits(to_format(VECTORS, "ubinary"), axis=1)
+    bits = np.unpackbits(to_format(VECTORS, "ubinary").astype(np.uint8), axis=1)
     agreement = (bits[:1] == bits[1:]).mean(axis=1)
     assert np.corrcoef(agreement, VECTORS[1:] @ VECTORS[0])[0, 1] > 0.5
 

@@ -41,7 +41,7 @@ def test_the_side_of_a_search_chooses_the_prompt(tiny_bundle: Path, tiny_encoder
 
 def test_mteb_takes_it_for_an_encoder(tiny_bundle: Path) -> None:
     """mteb's own evaluator on a task of ours; in an environment that has mteb."""
-    mteb = pytest.importorskip("mteb", reason="pip install mteb; docs/own-models.md says how")
+    mteb = pytest.importorskip("mteb", reason="pip install mteb; docs/library.md says how")
     from mteb.models.models_protocols import EncoderProtocol
 
     model = MtebEncoder(tiny_bundle)
