@@ -33,7 +33,8 @@ def to_format(vectors: Vectors, format: Format) -> Formatted:
         return vectors.astype(np.float16)
     if format == "int8":
         largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-        scaled = vectors * (np.float32(127) / np.where(largest == 0, np.float32(1), largest))
+        # Divided first: what is near the least float32 must not overflow on the way.
+        scaled = vectors / np.where(largest == 0, np.float32(1), largest) * np.float32(127)
         return np.rint(scaled).astype(np.int8)
     if format in ("binary", "ubinary"):
         packed = np.packbits(vectors > 0, axis=1)
