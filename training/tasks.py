@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from training.data.task_batches import TaskBatch
+from training.encoders.states import encode_by_length
 from training.parallel import gather_rows, part, world
 from training.system import Losses
 
@@ -31,7 +32,8 @@ class MultiTask(nn.Module):
     def forward(self, batch: TaskBatch) -> Losses:
         """Return the loss of the batch's task, by its name."""
         sentences = batch.sentences
-        vectors = gather_rows(self.encoder(sentences.part(part(len(sentences)))), len(sentences))
+        mine = sentences.part(part(len(sentences)))
+        vectors = gather_rows(encode_by_length(self.encoder, mine), len(sentences))
         sides = torch.tensor_split(vectors, batch.sides)
         loss: Tensor = self.heads[batch.head](sides, batch.labels)
         if world() > 1:

@@ -68,6 +68,14 @@ class Sentences:
         last = int(ends[rows.stop - 1]) if rows.stop else 0
         return Sentences(self.ids[first:last], self.lengths[rows.start : rows.stop])
 
+    def rows(self, numbers: Tensor) -> Sentences:
+        """Return the sentences of `numbers`, int64 [R], in that order."""
+        lengths = self.lengths[numbers]
+        # How far each sentence's ids move.
+        moved = self.offsets[numbers] - (lengths.cumsum(0) - lengths)
+        places = torch.arange(int(lengths.sum()), device=self.ids.device)
+        return Sentences(self.ids[places + moved.repeat_interleave(lengths)], lengths)
+
     def to(self, device: torch.device) -> Sentences:
         """Return a copy on `device`."""
         return Sentences(self.ids.to(device), self.lengths.to(device))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from training.data.batches import Sentences
@@ -68,3 +69,22 @@ class SentenceEncoder(nn.Module):
         """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]; what is exported."""
         vectors: Tensor = self.sentence_vector(self.tokens(ids, mask))
         return vectors
+
+
+def encode_by_length(encoder: nn.Module, sentences: Sentences, *, groups: int = 4) -> Tensor:
+    """Return the vectors [B, D] of `sentences`, encoded in groups of like length.
+
+    Where a batch's sentences are drawn at random, as ranking among them needs it, one long sentence
+    would pad all the others.
+
+    Args:
+        encoder: Sentences to vectors.
+        sentences: B of any lengths.
+        groups: How many; more of them pad less and compute less at a time.
+    """
+    if len(sentences) < groups:
+        whole: Tensor = encoder(sentences)
+        return whole
+    order = sentences.lengths.argsort()
+    vectors = torch.cat([encoder(sentences.rows(part)) for part in order.tensor_split(groups)])
+    return vectors[order.argsort()]

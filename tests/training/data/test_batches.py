@@ -35,6 +35,16 @@ def test_a_part_is_its_sentences(lengths: list[int], first: int, last: int) -> N
     assert part.ids.tolist() == list(range(sum(lengths[: rows.start]), sum(lengths[: rows.stop])))
 
 
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=6), st.data())
+def test_chosen_rows_are_their_sentences(lengths: list[int], data: st.DataObject) -> None:
+    sentences = Sentences(torch.arange(sum(lengths)), torch.tensor(lengths))
+    numbers = data.draw(st.lists(st.integers(0, len(lengths) - 1), max_size=5))
+    chosen = sentences.rows(torch.tensor(numbers, dtype=torch.long))
+    parts = [sentences.part(range(number, number + 1)) for number in numbers]
+    assert chosen.lengths.tolist() == [lengths[number] for number in numbers]
+    assert chosen.ids.tolist() == [one for part in parts for one in part.ids.tolist()]
+
+
 def _batches(*, seed: int = 0, size: int = 16, taught: int = 0) -> PairBatches:
     corpus = make_corpus({"de": 60, "fr": 20})
     row = np.full(len(corpus.texts), -1)
