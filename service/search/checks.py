@@ -13,6 +13,9 @@ from service.inference.vectors import normalise
 from service.search.document import MAX_INTEGER, Document
 from service.search.filters import Filter, fields_of
 
+SHORTEST, LONGEST = 1e-15, 1e15
+"""Lengths between which no square overflows or vanishes in float32; encoders make no others."""
+
 
 def unit_vectors(vectors: Vectors, *, dimension: int, rows: int | None = None) -> Vectors:
     """Return `vectors` float32 [rows, dimension] scaled to length 1; a zero vector stays zero.
@@ -30,6 +33,10 @@ def unit_vectors(vectors: Vectors, *, dimension: int, rows: int | None = None) -
         raise InputError(
             f"{len(vectors)} vectors came with {rows} documents; one each is due.", field="vectors"
         )
+    lengths = np.sqrt(np.einsum("rd,rd->r", vectors, vectors))
+    if np.all((lengths > SHORTEST) & (lengths < LONGEST)):
+        unit: Vectors = (vectors / lengths[:, np.newaxis]).astype(np.float32, copy=False)
+        return unit
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         raise InputError(

@@ -344,6 +344,8 @@ def _hit(document: Document, score: float, passage: int) -> Hit:
 
 
 def _excluded_keys(snapshot: Snapshot, ids: Sequence[Collection[str]]) -> list[set[int]]:
+    if not any(ids):
+        return [set()] * len(ids)
     known = snapshot.keys_of({id for row in ids for id in row})
     return [{known[id] for id in row if id in known} for row in ids]
 

@@ -13,6 +13,10 @@ from service.errors import StorageError, UnavailableError
 IDLE_READERS = 4
 """Kept open between searches; more are opened for a burst and closed after it."""
 
+MAPPED_BYTES = 1 << 40
+"""Of the file, read without a copy where SQLite was built to map so much (2 GiB as a rule); a
+search reads some thirty rows from all over it."""
+
 BUSY_SECONDS = 30.0
 """How long a write waits for another process that holds the file."""
 
@@ -118,6 +122,7 @@ class Database:
                 return self._idle.pop()
         connection = connect(self.path)
         connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
         return connection
 
     def _give_back(self, connection: sqlite3.Connection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TypeAlias
 
 import orjson
@@ -66,6 +66,12 @@ class Document:
         check_metadata(self.metadata)
 
 
+# Of a frozen class, so not by assignment; a search makes thousands of documents.
+_set_id, _set_text, _set_language, _set_metadata, _set_passages = (
+    vars(Document)[each.name].__set__ for each in fields(Document)
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One neighbour of a query.
@@ -88,12 +94,11 @@ def document_as_stored(
 ) -> Document:
     """Return a document that was checked when it was written, without checking it again."""
     document = object.__new__(Document)
-    for name, value in zip(
-        ("id", "text", "language", "metadata", "passages"),
-        (id, text, language, metadata, passages),
-        strict=True,
-    ):
-        object.__setattr__(document, name, value)
+    _set_id(document, id)
+    _set_text(document, text)
+    _set_language(document, language)
+    _set_metadata(document, metadata)
+    _set_passages(document, passages)
     return document
 
 

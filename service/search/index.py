@@ -5,11 +5,11 @@ Rows are numbered in the order in which they were added: first those in clusters
 tail, where it is found exactly and at once; `absorb` moves it into the clusters later. A corpus
 without clusters is all tail: that is the exact index.
 
-Keys only ever grow, so the keys of the rows are an ascending array and a key is found in it by
-bisection: no map from ids to rows is kept, neither here nor in FAISS (`IndexIDMap2` rebuilds a hash
-map at each removal). A removed row is first only marked, and left out by a bitmap in each search.
-When an eighth of the tail is marked it is taken out in one pass, so a removal costs O(1) rows on
-average; clusters with an eighth marked are to be built anew.
+Keys only ever grow, so the keys of the rows are an ascending array (`service.search.rows`): no map
+from ids to rows is kept, neither here nor in FAISS (`IndexIDMap2` rebuilds a hash map at each
+removal). A removed row is first only marked, and left out by a bitmap in each search. When an
+eighth of the tail is marked it is taken out, at once where the tail is short, else by
+`service.search.compaction` a slice at a time; clusters with an eighth marked are to be built anew.
 
 Nothing here locks: searches may run side by side, a change must run alone.
 """
@@ -17,9 +17,10 @@ Nothing here locks: searches may run side by side, a change must run alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ from service.search.clusters import Clusters
 from service.search.index_file import IndexHeader, read_index_file, write_index_file
 from service.search.native import faiss
 from service.search.policy import IndexPolicy
+from service.search.rows import KeyedRows, Mask
 from service.search.snapshot import Keys, Snapshot
 from service.search.store import Change
 
@@ -48,6 +50,9 @@ GROWTH = 4
 ABSORB_FROM = 512
 """A tail of so many rows goes into the clusters; a shorter one costs a search next to nothing."""
 
+COMPACT_AT_ONCE = 4_096
+"""A tail of up to so many rows is compacted within the removal: a millisecond or two."""
+
 EXACT_AT_ONCE = 64
 """Queries that are ranked by stored vectors together."""
 
@@ -55,7 +60,6 @@ StoredVectors: TypeAlias = Callable[[Keys], Vectors]
 """Reads the vectors of keys from the store."""
 
 _Found: TypeAlias = tuple[Vectors, npt.NDArray[np.int64]]
-_Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _log = logging.getLogger(__name__)
 
@@ -78,19 +82,16 @@ class VectorIndex:
         self._clusters: Clusters | None = None
         self._built_rows = 0  # in the clusters when they were built
         self._tail = faiss.IndexFlatIP(dimension)
-        self._rows = 0
-        self._dead = 0
-        # Both are longer than `_rows`, so that adding one row at a time stays cheap.
-        self._keys: Keys = np.empty(0, dtype=np.int64)
-        self._alive: _Mask = np.empty(0, dtype=np.bool_)
+        self._rows = KeyedRows()
+        self._dead_tail = 0  # of the marked rows
 
     def __len__(self) -> int:
-        return self._rows - self._dead
+        return len(self._rows) - self._rows.dead
 
     @property
     def last_key(self) -> int:
         """The greatest key of its rows, removed ones too; 0 where there are none."""
-        return int(self._keys[self._rows - 1]) if self._rows else 0
+        return self._rows.last_key
 
     @property
     def kind(self) -> Literal["flat", "ivf"]:
@@ -103,47 +104,43 @@ class VectorIndex:
         return 1.0 if self._clusters is None else self._clusters.recall
 
     @property
-    def due(self) -> Literal["build", "absorb"] | None:
+    def due(self) -> Literal["build", "compact", "absorb"] | None:
         """What is to be done to keep searches fast: see `service.search.live_index`."""
-        head = self._head
-        if not self.policy.wants_clusters(len(self)):
-            return None
-        if not head or self._rows > GROWTH * self._built_rows:
+        head, rows = self._head, len(self._rows)
+        clustered = self.policy.wants_clusters(len(self))
+        if clustered and (
+            not head
+            or rows > GROWTH * self._built_rows
+            or (self._rows.dead - self._dead_tail) * DEAD_SHARE >= head
+        ):
             return "build"
-        if np.count_nonzero(~self._alive[:head]) * DEAD_SHARE >= head:
-            return "build"
-        return "absorb" if self._rows - head >= ABSORB_FROM else None
+        if self._dead_tail and self._dead_tail * DEAD_SHARE >= rows - head:
+            return "compact"
+        return "absorb" if clustered and rows - head >= ABSORB_FROM else None
 
     @property
     def keys(self) -> Keys:
         """The keys it holds, ascending."""
-        kept: Keys = self._keys[: self._rows][self._alive[: self._rows]]
-        return kept
+        return self._rows.kept_keys()
 
     def add(self, keys: Keys, vectors: Vectors) -> None:
         """Add `vectors` [n, dimension] under `keys` [n], ascending and greater than any before."""
         if not len(keys):
             return
-        if np.any(np.diff(keys) <= 0) or (self._rows and keys[0] <= self._keys[self._rows - 1]):
-            raise ValueError("keys must grow; this is a bug")
+        self._rows.append(keys)
         self._tail.add(np.ascontiguousarray(vectors, dtype=np.float32))
-        end = self._rows + len(keys)
-        if end > len(self._keys):
-            self._keys = np.resize(self._keys, max(end, 2 * len(self._keys)))
-            self._alive = np.resize(self._alive, len(self._keys))
-        self._keys[self._rows : end] = keys
-        self._alive[self._rows : end] = True
-        self._rows = end
         self.unsaved += len(keys)
 
     def remove(self, keys: Keys) -> None:
         """Remove those of `keys` that are there."""
-        rows = self._rows_of(keys)
-        self._alive[rows] = False
-        self._dead += len(rows)
+        if not len(keys):
+            return
+        rows = self._rows.find(keys)
+        self._rows.mark(rows)
+        self._dead_tail += int(np.count_nonzero(rows >= self._head))
         self.unsaved += len(rows)
-        tail = self._alive[self._head : self._rows]
-        if np.count_nonzero(~tail) * DEAD_SHARE >= len(tail):
+        tail = len(self._rows) - self._head
+        if self._dead_tail * DEAD_SHARE >= tail and tail <= COMPACT_AT_ONCE:
             self.compact()
 
     def follow(self, change: Change) -> None:
@@ -164,7 +161,7 @@ class VectorIndex:
             # Only where the clock was set back and an older copy put in the file's place.
             self._tail.reset()
             self._clusters = None
-            self._rows, self._dead, missing = 0, 0, wanted
+            self._rows, self._dead_tail, missing = KeyedRows(), 0, wanted
             self.history = self.layout = object()
         for keys, vectors in snapshot.vector_batches(missing):
             self.add(keys, vectors)
@@ -175,7 +172,7 @@ class VectorIndex:
         queries: Vectors,
         k: int,
         *,
-        selected: _Mask | None = None,
+        selected: Mask | None = None,
         stored: StoredVectors | None = None,
     ) -> tuple[Vectors, Keys]:
         """Return scores and keys, both [queries, at most k], best first.
@@ -190,9 +187,10 @@ class VectorIndex:
         Returns:
             As many columns as a query can have neighbours; a row that has fewer ends in NO_KEY.
         """
-        alive = self._alive[: self._rows]
-        selected = alive if selected is None else selected & alive
-        k = min(k, int(np.count_nonzero(selected)))
+        head = self._head
+        among_tail = self._findable(selected, head, len(self._rows), self._dead_tail)
+        among_head = self._findable(selected, 0, head, self._rows.dead - self._dead_tail)
+        k = min(k, among_tail.count + among_head.count)
         if not k or not len(queries):
             return (
                 np.empty((len(queries), 0), dtype=np.float32),
@@ -201,49 +199,55 @@ class VectorIndex:
         # OpenMP keeps this number a thread, so it is set where the search runs: other searches and
         # the encoder's threads are using the other cores.
         faiss.omp_set_num_threads(1)
-        head = self._head
-        found = self._search_tail(queries, k, selected[head:])
-        if self._clusters is not None:
-            clustered = self._search_clusters(self._clusters, queries, k, selected[:head], stored)
-            found = _best_of(found, clustered, k)
-        scores, rows = found
-        keys: Keys = np.where(rows < 0, NO_KEY, self._keys[rows])
+        parts = []
+        if among_tail.count:
+            parts.append(self._search_tail(queries, k, among_tail))
+        if self._clusters is not None and among_head.count:
+            parts.append(self._search_clusters(self._clusters, queries, k, among_head, stored))
+        scores, rows = _best_of(parts, k)
+        keys: Keys = np.where(rows < 0, NO_KEY, self._rows.keys[rows])
         return np.clip(scores, -1.0, 1.0), keys
 
-    def mask_of(self, keys: Keys) -> _Mask:
+    def mask_of(self, keys: Keys) -> Mask:
         """Return bool [rows]: those of `keys`, ascending, that are there."""
-        mask = np.zeros(self._rows, dtype=np.bool_)
-        mask[self._rows_of(keys)] = True
+        mask = np.zeros(len(self._rows), dtype=np.bool_)
+        mask[self._rows.find(keys)] = True
         return mask
 
     def absorb(self, limit: int) -> None:
         """Move the first `limit` rows of the tail into the clusters."""
         assert self._clusters is not None, "there are clusters; this is a bug"
-        limit = min(limit, self._rows - self._head)
+        head = self._head
+        limit = min(limit, len(self._rows) - head)
+        self._dead_tail -= self._rows.dead_in(head, head + limit)
         self._clusters.add(self._tail.reconstruct_n(0, limit))
         self._tail.remove_ids(faiss.IDSelectorRange(0, limit))
 
     def compact(self) -> None:
         """Take out the rows of the tail that are only marked as removed."""
-        head = self._head
-        dead = ~self._alive[head : self._rows]
-        count = int(np.count_nonzero(dead))
-        if not count:
+        if not self._dead_tail:
             return
+        dead = ~self._rows.alive[self._head :]
         self._tail.remove_ids(_selector(dead))
-        kept = np.concatenate([np.ones(head, dtype=np.bool_), ~dead])
-        self._keys = self._keys[: self._rows][kept]
-        self._alive = self._alive[: self._rows][kept]
-        self._rows = len(self._keys)
-        self._dead -= count
-        self.layout = object()
+        self._dropped(dead)
+
+    def tail_slice(self, start: int, limit: int) -> tuple[Vectors, Mask]:
+        """Return up to `limit` vectors of the tail from its row `start` on, and which are alive."""
+        head, end = self._head, min(start + limit, self._tail.ntotal)
+        vectors: Vectors = self._tail.reconstruct_n(start, end - start)
+        return vectors, self._rows.alive[head + start : head + end].copy()
+
+    def replace_tail(self, vectors: Any, gone: Mask) -> None:  # noqa: ANN401 - FAISS has no types
+        """Put the flat index `vectors` in the tail's place: the rows that are not `gone` [tail]."""
+        self._tail = vectors
+        self._dropped(gone)
 
     def save(self, path: Path) -> None:
         """Write it to `path`; a failure is raised as StorageError and costs nothing else."""
         clusters = self._clusters
         header = IndexHeader(
             dimension=self.dimension,
-            rows=self._rows,
+            rows=len(self._rows),
             generation=self.generation,
             clustered=self._head,
             built=self._built_rows,
@@ -252,21 +256,35 @@ class VectorIndex:
             recall=self.recall,
         )
         parts = [self._tail] if clusters is None else [self._tail, clusters.index]
-        write_index_file(path, header, self._keys[: self._rows], self._alive[: self._rows], parts)
+        write_index_file(path, header, self._rows.keys, self._rows.alive, parts)
         self.unsaved = 0
 
     @property
     def _head(self) -> int:
         return 0 if self._clusters is None else len(self._clusters)
 
-    def _search_tail(self, queries: Vectors, k: int, selected: _Mask) -> _Found:
-        count = int(np.count_nonzero(selected))
-        if not count:
-            return (
-                np.empty((len(queries), 0), dtype=np.float32),
-                np.empty((len(queries), 0), dtype=np.int64),
-            )
-        scores, rows = self._tail.search(queries, min(k, count), params=_only(selected, count))
+    def _dropped(self, gone: Mask) -> None:
+        """Follow a tail from which the rows `gone` [tail] were taken out."""
+        self._rows.drop(np.concatenate([np.zeros(self._head, dtype=np.bool_), gone]))
+        self._dead_tail = self._rows.dead_in(self._head)
+        self.layout = object()
+
+    def _findable(self, selected: Mask | None, start: int, end: int, dead: int) -> _Findable:
+        """Return which rows from `start` to before `end` may be found; `dead` of them are marked.
+
+        To look at every mark takes as long as a tenth of a search, so it is not done in vain.
+        """
+        alive = self._rows.alive[start:end]
+        if selected is None:
+            return _Findable(alive if dead else None, end - start - dead)
+        mask = selected[start:end] & alive if dead else selected[start:end]
+        count = int(np.count_nonzero(mask))
+        return _Findable(None if count == end - start else mask, count)
+
+    def _search_tail(self, queries: Vectors, k: int, among: _Findable) -> _Found:
+        # Without a selector FAISS compares a batch of queries by one matrix product: much faster.
+        only = None if among.mask is None else faiss.SearchParameters(sel=_selector(among.mask))
+        scores, rows = self._tail.search(queries, min(k, among.count), params=only)
         return scores, np.where(rows < 0, NO_KEY, rows + self._head)
 
     def _search_clusters(
@@ -274,19 +292,16 @@ class VectorIndex:
         clusters: Clusters,
         queries: Vectors,
         k: int,
-        selected: _Mask,
+        among: _Findable,
         stored: StoredVectors | None,
     ) -> _Found:
-        count = int(np.count_nonzero(selected))
-        wanted = min(k, count)
-        mask = None if count == len(selected) else selected
-        depth = min(count, k + max(8, k // 2))
-        scores, rows = clusters.search(queries, depth, selected=mask)
-        short = np.count_nonzero(rows >= 0, axis=1) < wanted
+        depth = min(among.count, k + max(8, k // 2))
+        scores, rows = clusters.search(queries, depth, selected=among.mask)
+        short = rows[:, min(k, among.count) - 1] < 0  # the best come first
         if short.any():
             # There are more than the nearest clusters hold, so all are looked at.
             scores[short], rows[short] = clusters.search(
-                queries[short], depth, selected=mask, probes=clusters.clusters
+                queries[short], depth, selected=among.mask, probes=clusters.clusters
             )
         if stored is not None:
             for start in range(0, len(queries), EXACT_AT_ONCE):
@@ -297,21 +312,25 @@ class VectorIndex:
     def _exact_scores(
         self, queries: Vectors, rows: npt.NDArray[np.int64], stored: StoredVectors
     ) -> Vectors:
+        keys = self._rows.keys
+        if len(queries) == 1 and rows[0, -1] >= 0:  # the common case, in a third of the time
+            single: Vectors = (stored(keys[rows[0]]) @ queries[0])[np.newaxis]
+            return single
         unique, places = np.unique(rows, return_inverse=True)
         vectors = np.zeros((len(unique), self.dimension), dtype=np.float32)
         real = unique >= 0
-        vectors[real] = stored(self._keys[unique[real]])
+        vectors[real] = stored(keys[unique[real]])
         exact = np.einsum("qd,qkd->qk", queries, vectors[places.reshape(rows.shape)])
         scores: Vectors = np.where(rows < 0, -np.inf, exact).astype(np.float32)
         return scores
 
-    def _rows_of(self, keys: Keys) -> npt.NDArray[np.intp]:
-        used = self._keys[: self._rows]
-        rows: npt.NDArray[np.intp] = np.searchsorted(used, keys)
-        inside = rows < self._rows
-        rows, keys = rows[inside], keys[inside]
-        found: npt.NDArray[np.intp] = rows[(used[rows] == keys) & self._alive[rows]]
-        return found
+
+@dataclass(frozen=True, slots=True)
+class _Findable:
+    """Rows of one part of an index that a search may find."""
+
+    mask: Mask | None  # None where it may find all
+    count: int
 
 
 def clustered_index(
@@ -321,8 +340,7 @@ def clustered_index(
     index = VectorIndex(clusters.dimension, policy)
     index.generation = generation
     index._clusters, index._built_rows = clusters, len(keys)
-    index._keys, index._rows = keys, len(keys)
-    index._alive = np.ones(len(keys), dtype=np.bool_)
+    index._rows = KeyedRows(keys)
     index.unsaved = len(keys)
     return index
 
@@ -350,27 +368,20 @@ def load_index(path: Path, dimension: int, policy: IndexPolicy | None = None) ->
             first_pass=header.first_pass,
             recall=header.recall,
         )
-    index._keys, index._rows, index._alive = saved.keys, header.rows, saved.alive
-    index._dead = header.rows - int(np.count_nonzero(saved.alive))
+    index._rows = KeyedRows(saved.keys, saved.alive)
+    index._dead_tail = index._rows.dead_in(index._head)
     return index
 
 
-def _best_of(one: _Found, other: _Found, k: int) -> _Found:
-    """Return the `k` best of two answers, best first; missing rows come last."""
-    scores = np.concatenate([one[0], other[0]], axis=1)
-    rows = np.concatenate([one[1], other[1]], axis=1)
-    scores = np.where(rows < 0, -np.inf, scores)
+def _best_of(parts: Sequence[_Found], k: int) -> _Found:
+    """Return the `k` best of one answer or more, best first; missing rows come last."""
+    scores = np.concatenate([part[0] for part in parts], axis=1)
+    rows = np.concatenate([part[1] for part in parts], axis=1)
+    scores[rows < 0] = -np.inf
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    best = np.take_along_axis(scores, order, axis=1).astype(np.float32)
-    return best, np.take_along_axis(rows, order, axis=1)
+    lines = np.arange(len(scores))[:, np.newaxis]
+    return scores[lines, order], rows[lines, order]
 
 
-def _only(selected: _Mask, count: int) -> object:
-    # Without a selector FAISS compares a batch of queries by one matrix product: much faster.
-    if count == len(selected):
-        return None
-    return faiss.SearchParameters(sel=_selector(selected))
-
-
-def _selector(selected: _Mask) -> object:
+def _selector(selected: Mask) -> object:
     return faiss.IDSelectorBitmap(np.packbits(selected, bitorder="little"))

@@ -10,8 +10,9 @@ How searches and writes keep out of each other's way:
 - The generation tells whether that is so. It differs after another process wrote to the file, or
   when the index could not follow a write; then the search brings the index up to date first.
 - A thread of low duty builds clusters beside the index that is in use, from a snapshot, and puts
-  them in its place after the writes that came meanwhile; moves what was added into clusters, a
-  slice at a time; and saves. Only the saving holds writers up, and nothing does searches.
+  them in its place after the writes that came meanwhile; moves what was added into clusters, and
+  takes out what was removed, a slice at a time; and saves. Only the saving holds writers up, and
+  nothing does searches.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 from service.errors import StorageError
 from service.hardware import available_cores
 from service.search.build import build_index
+from service.search.compaction import Compaction
 from service.search.index import VectorIndex, load_index
 from service.search.locks import SharedLock
 from service.search.native import faiss
@@ -35,6 +37,9 @@ from service.search.store import Change, Store, Transaction
 
 SAVE_ROWS = 20_000
 """The index is saved after so many changes, or as many as half of its rows, and when closed."""
+
+PAUSE_SECONDS = 0.01
+"""Between two slices of background work: searches and writes first."""
 
 ABSORB_AT_ONCE = 1_024
 """Rows that move into clusters while searches wait: some 30 ms."""
@@ -159,11 +164,26 @@ class LiveIndex:
         elif due == "absorb":
             with self._lock.exclusive():
                 self._index.absorb(ABSORB_AT_ONCE)
-            time.sleep(0.01)  # searches first
+            time.sleep(PAUSE_SECONDS)
+        elif due == "compact":
+            self._compact()
         else:
             with self.writing:
                 if not self._closed:
                     self._save()
+
+    def _compact(self) -> None:
+        with self._lock.shared():
+            compaction = Compaction(self._index)
+        more = True
+        while more:
+            if self._closed:
+                return
+            with self._lock.shared():
+                more = compaction.copy_slice()
+            time.sleep(PAUSE_SECONDS)
+        with self._lock.exclusive():
+            compaction.finish()
 
     def _build(self) -> None:
         began = time.monotonic()

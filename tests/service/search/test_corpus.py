@@ -185,7 +185,7 @@ class TestSearching:
 
     def test_filters_are_answered_in_full_after_deletes(self, corpus: Corpus) -> None:
         corpus.delete([f"d{i}" for i in range(5)])  # too few to be taken out of the index at once
-        assert corpus._index._dead == 5
+        assert corpus._index._rows.dead == 5
         assert all(len(row) == 18 for row in ids(corpus, filter={"topic": "law"}))
         assert all(len(row) == 55 for row in ids(corpus))
 

@@ -84,9 +84,9 @@ def test_removed_rows_are_taken_out_in_the_end() -> None:
     index = VectorIndex(DIMENSION)
     index.add(as_keys(range(80)), unit(80))
     index.remove(as_keys(range(9)))
-    assert index._rows == 80
+    assert len(index._rows) == 80
     index.remove(as_keys(range(9, 20)))
-    assert index._rows == len(index) == 60
+    assert len(index._rows) == len(index) == 60
     assert index.keys.tolist() == list(range(20, 80))
 
 
@@ -141,7 +141,7 @@ def test_removed_rows_stay_removed_in_the_file(tmp_path: Path) -> None:
     index.follow(Change(1, 2, as_keys([7]), as_keys([]), unit(0)))
     index.save(tmp_path / "index")
     loaded = load_index(tmp_path / "index", DIMENSION)
-    assert (loaded.generation, len(loaded), loaded._dead) == (2, 39, 1)
+    assert (loaded.generation, len(loaded), loaded._rows.dead) == (2, 39, 1)
     assert 7 not in loaded.search(unit(3), 40)[1]
 
 

@@ -77,7 +77,7 @@ def test_what_is_added_is_found_at_once_and_absorbed(clustered: Corpus) -> None:
     ]
     clustered.settle()
     assert clustered._index._head > ROWS
-    assert clustered._index._rows - clustered._index._head < 20
+    assert len(clustered._index._rows) - clustered._index._head < 20
     assert [row[0].id for row in clustered.search(more, k=1)] == [
         f"d{ROWS + i}" for i in range(100)
     ]
