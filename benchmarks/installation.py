@@ -30,36 +30,27 @@ def main() -> None:
     parser.add_argument(
         "--only-install", nargs="+", default=(), help="Other packages, to lay beside ours."
     )
-    parser.add_argument("--constraint", default=None, help="For these: torch==2.13.0, say.")
+    parser.add_argument("--constraint", default="", help="For these: torch==2.13.0, say.")
     arguments = parser.parse_args()
     print("installed  seconds  MB  packages  first answer after")
     if not arguments.only_install:
-        print(row(f"{ROOT}[cpu]", f"-c{ROOT}/constraints/cpu.txt", serve=True), flush=True)
+        pinned = (ROOT / "constraints" / "cpu.txt").read_text(encoding="utf-8")
+        print(row(f"{ROOT}[cpu]", pinned, serve=True), flush=True)
     for package in arguments.only_install:
         print(row(package, arguments.constraint, serve=False), flush=True)
 
 
-def row(package: str, constraint: str | None, *, serve: bool) -> str:
+def row(package: str, constraints: str, *, serve: bool) -> str:
     """Install `package` into a new environment and return its line of the table."""
     with tempfile.TemporaryDirectory() as temporary:
         environment = Path(temporary) / "environment"
+        pinned = Path(temporary) / "constraints.txt"
+        pinned.write_text(constraints, encoding="utf-8")
         began = time.perf_counter()
         run(sys.executable, "-m", "venv", str(environment))
         python = str(environment / "bin" / "python")
-        extra = [part for part in (constraint,) if part]
-        if constraint and not constraint.startswith("-c"):
-            (Path(temporary) / "constraint").write_text(constraint)
-            extra = ["-c", str(Path(temporary) / "constraint")]
-        run(
-            python,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            *extra,
-            package,
-        )
+        quietly = ("--quiet", "--disable-pip-version-check")
+        run(python, "-m", "pip", "install", *quietly, "-c", str(pinned), package)
         installed = time.perf_counter() - began
         answered = f"{first_answer(environment, temporary, began):.1f} s" if serve else "-"
         size = int(run("du", "-sm", str(environment)).split()[0])

@@ -24,6 +24,7 @@ from service.api import (
     pages,
     projection,
     reencode,
+    rerank,
     similar,
     tokenize,
 )
@@ -87,10 +88,12 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
         models,
         projection,
         reencode,
+        rerank,
         tokenize,
     ):
         app.include_router(router.router, dependencies=[RequireKey], responses=PROBLEMS)
-    app.include_router(openai.router, dependencies=[RequireKey], responses=OPENAI_PROBLEMS)
+    for below_v1 in (openai.router, rerank.cohere_router):
+        app.include_router(below_v1, dependencies=[RequireKey], responses=OPENAI_PROBLEMS)
     describe(app)
     # The last added is the outermost.
     app.add_middleware(BodyLimitMiddleware, limit_bytes=settings.max_body_bytes, metrics=metrics)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from service.commands.model_choice import chosen_model
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -148,7 +150,10 @@ def _recipe_command(name: str) -> click.Command:
 
 @train.command("head")
 @click.option(
-    "--model", type=click.Path(path_type=Path, exists=True), required=True, help="Bundle directory."
+    "--model",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Directory of a model, or the name of a shipped or imported one.",
 )
 @click.option(
     "--data",
@@ -207,7 +212,7 @@ def head(
         attribution=attribution,
     )
     train_head(
-        model,
+        chosen_model(model),
         labelled,
         out,
         name=name or out.name,

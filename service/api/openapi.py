@@ -22,6 +22,7 @@ from service.api.schemas.embed import EmbedRequest, SimilarityRequest
 from service.api.schemas.models import Problem
 from service.api.schemas.openai import EmbeddingsRequest, OpenAIError
 from service.api.schemas.projection import ProjectionRequest
+from service.api.schemas.rerank import RerankDocumentsRequest, RerankRequest
 from service.api.schemas.similar import SimilarRequest
 from service.api.schemas.tokenize import DecodeRequest, TokenizeRequest
 
@@ -36,6 +37,8 @@ REQUESTS: tuple[type[BaseModel], ...] = (
     PredictRequest,
     ReencodeRequest,
     ProjectionRequest,
+    RerankDocumentsRequest,
+    RerankRequest,
     SimilarRequest,
     SimilarityRequest,
     TokenizeRequest,

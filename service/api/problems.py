@@ -29,10 +29,12 @@ FIRST_OF_OURS = 500
 """Statuses from here on are not the client's doing."""
 TYPE_PREFIX = "urn:interlingua:problem:"
 
-OPENAI_ALIASES = frozenset({"/embeddings"})
-"""Addresses outside `/v1` that speak OpenAI's shape: clients whose base address lacks it."""
+OPENAI_ALIASES = frozenset({"/embeddings", "/v2/rerank"})
+"""Addresses outside `/v1` whose errors are OpenAI's: the same without it, or of another version."""
 
-TEI_PATHS = frozenset({"/", "/embed", "/similarity", "/predict", "/tokenize", "/decode", "/info"})
+TEI_PATHS = frozenset(
+    {"/", "/embed", "/similarity", "/rerank", "/predict", "/tokenize", "/decode", "/info"}
+)
 """Addresses that text-embeddings-inference has too."""
 
 _TEI_TYPES = {429: "Overloaded", 503: "Unhealthy", 500: "Backend", 504: "Backend"}

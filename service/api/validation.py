@@ -19,11 +19,12 @@ def explain(
     """Return the first of pydantic's `problems` as an error.
 
     Args:
-        problems: `ValidationError.errors()`, at least one.
+        problems: `ValidationError.errors()`, at least one; FastAPI's, whose places begin with the
+            part of the request, where `model` is None.
         model: Whose fields they are; its descriptions become the remedy.
     """
     first = problems[0]
-    path = [part for part in first["loc"] if part not in ("body", "query", "path", "header")]
+    path = first["loc"] if model is not None else first["loc"][1:]
     kind: str = first["type"]
     missing = kind == "missing"
     error_class = MalformedError if kind.endswith(_SHAPE_SUFFIXES) else InputError

@@ -42,13 +42,14 @@ class ModelLibrary:
 
         A path that is neither is given back as it is, for its reader to say what is wrong with it.
         """
-        if model.exists():
-            return model
-        named = self.place(model.name)
-        if (named / MANIFEST_FILE).exists():
-            return named
-        shipped = {path.name: path for path in shipped_models()}
-        return shipped.get(model.name, model)
+        return model if model.exists() else self.named(model.name) or model
+
+    def named(self, name: str) -> Path | None:
+        """Return the directory of the imported or shipped model called `name`, if there is one."""
+        imported = self.place(name)
+        if (imported / MANIFEST_FILE).exists():
+            return imported
+        return next((path for path in shipped_models() if path.name == name), None)
 
     def remove(self, name: str) -> Path:
         """Delete the imported model called `name` and return where it was.

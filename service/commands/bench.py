@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import orjson
 
-from service.commands.model_choice import default_model
+from service.commands.model_choice import chosen_model, model_option
 from service.hardware import available_cores
 
 
@@ -28,7 +28,7 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
 
 
 @click.command()
-@click.option("--model", type=click.Path(path_type=Path), help="Bundle directory.")
+@model_option
 @click.option("--workers", type=_Numbers(), help="Thread counts to try. [default: 1 to all cores]")
 @click.option(
     "--batch-tokens",
@@ -65,7 +65,7 @@ def bench(
     from service.inference.encoder import Encoder
     from service.inference.measuring import measure
 
-    encoder = Encoder(model or default_model())
+    encoder = Encoder(chosen_model(model))
     sample = _texts(texts)
     tried = workers or tuple(sorted({1, available_cores()}))
     if not as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from service.commands.model_choice import default_model
+from service.commands.model_choice import chosen_model, model_option
 from service.commands.pipes import chunks, lines
 from service.errors import InputError, NotFoundError
 from service.shipped import shipped_heads
@@ -38,7 +38,7 @@ _DEFAULT = "topic"
     "--top-k", type=click.IntRange(1), default=1, show_default=True, help="Labels a text."
 )
 @click.option("--document", is_flag=True, help="Split each text into sentences and pool these.")
-@click.option("--model", type=click.Path(path_type=Path), help="Bundle directory.")
+@model_option
 @click.option("--language", help="Of all texts, for models with an encoder a language.")
 def classify(
     texts: tuple[str, ...],
@@ -63,7 +63,7 @@ def classify(
 
     if labels and classifier:
         raise click.UsageError("Give --classifier or --label, not both.")
-    encoder = Encoder(model or default_model())
+    encoder = Encoder(chosen_model(model))
     if labels:
         head = described_head(_described(labels), encoder)
     else:

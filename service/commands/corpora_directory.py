@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from service.commands.model_choice import default_model
+from service.commands.model_choice import chosen_model, model_option
 from service.commands.settings_flags import read_settings
 
 if TYPE_CHECKING:  # importing them takes what the extras bring
@@ -19,13 +19,12 @@ if TYPE_CHECKING:  # importing them takes what the extras bring
 
 def data_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give `command` --data and --model."""
-    model = click.option("--model", type=click.Path(path_type=Path), help="Bundle directory.")
     data = click.option(
         "--data",
         type=click.Path(path_type=Path),
         help="Directory of corpora, as of `interlingua serve`. [env: INTERLINGUA_DATA]",
     )
-    return data(model(command))
+    return data(model_option(command))
 
 
 @contextmanager
@@ -41,14 +40,14 @@ def opened_corpora(data: Path | None) -> Iterator[CorporaBackend]:
         yield corpora
 
 
-def fitting_encoder(corpus: CorpusBackend, model: Path | None) -> Encoder:
-    """Return the encoder in `model`, or the default one, for texts to search in `corpus`.
+def fitting_encoder(corpus: CorpusBackend, model: Path | None, data: Path | None) -> Encoder:
+    """Return the encoder for texts to search in `corpus`: in `model`, or what it was made with.
 
     Raises:
         ConflictError: It makes vectors of another space.
     """
     from service.inference.encoder import Encoder
 
-    encoder = Encoder(model or default_model())
+    encoder = Encoder(chosen_model(model, data, otherwise=corpus.model))
     corpus.require_space(encoder.manifest.space, model=encoder.name)
     return encoder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from service.commands.model_choice import default_model
+from service.commands.model_choice import chosen_model, model_option
 from service.commands.pipes import chunks, lines
 from service.commands.vector_output import VECTOR_FORMATS, VectorFormat, vector_writer
 
@@ -22,7 +22,7 @@ _CHUNK_TEXTS = 1024
 
 @click.command()
 @click.argument("texts", nargs=-1, metavar="[TEXT...] | INPUT...")
-@click.option("--model", type=click.Path(path_type=Path), help="Bundle directory.")
+@model_option
 @click.option("--dimensions", type=int, help="Keep only the first so many dimensions.")
 @click.option("--language", help="Of all texts, for models with an encoder a language.")
 @click.option(
@@ -74,7 +74,7 @@ def embed(  # one parameter an option
     Example: interlingua embed --format npy < texts.txt > vectors.npy
     Example: interlingua embed corpus.jsonl more.parquet --out vectors --engine ray
     """
-    directory = model or default_model()
+    directory = chosen_model(model)
     if out is not None:
         from service.bulk.engines import EncoderChoice
         from service.bulk.run import Engine

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from service.commands.corpora_directory import fitting_encoder, opened_corpora
-from service.commands.model_choice import default_model
+from service.commands.model_choice import chosen_model
 from service.commands.progress_line import ProgressLine
 from service.commands.sources import FieldNames, Format, Source, to_incoming
 from service.errors import InputError, NotFoundError
@@ -59,7 +59,7 @@ def run_index(
     """Put the documents of `paths` into the corpus `name`, and say what came of each."""
     sources = [Source(path, format) for path in paths]
     with opened_corpora(data) as corpora:
-        corpus, encoder = _open(corpora, name, model, new)
+        corpus, encoder = _open(corpora, name, model, data, new)
         engine = Engine(
             workers=available_cores(), batch_tokens=BATCH_TOKENS, queue_tokens=QUEUE_TOKENS
         )
@@ -129,12 +129,12 @@ class Reader:
 
 
 def _open(
-    corpora: CorporaBackend, name: str, model: Path | None, new: NewCorpus
+    corpora: CorporaBackend, name: str, model: Path | None, data: Path | None, new: NewCorpus
 ) -> tuple[CorpusBackend, Encoder]:
     try:
         corpus = corpora.get(name)
     except NotFoundError:
-        encoder = Encoder(model or default_model())
+        encoder = Encoder(chosen_model(model, data))
         words = new.passage_words
         corpus = corpora.create(
             name,
@@ -144,4 +144,4 @@ def _open(
             passages=None if words is None else PassagePolicy(words=words),
         )
         return corpus, encoder
-    return corpus, fitting_encoder(corpus, model)
+    return corpus, fitting_encoder(corpus, model, data)

@@ -57,7 +57,8 @@ def search(
     )
     with opened_corpora(data) as corpora:
         opened = corpora.get(corpus)
-        vectors = fitting_encoder(opened, model).encode(queries, dimensions=opened.dimension)
+        encoder = fitting_encoder(opened, model, data)
+        vectors = encoder.encode(queries, dimensions=opened.dimension)
         for text, found in zip(queries, find(opened, vectors, query), strict=True):
             if as_json:
                 click.echo(orjson.dumps([hit_answer(one) for one in found]))

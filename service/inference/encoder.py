@@ -21,6 +21,10 @@ from service.text.tokenizer import Side, Tokenizer, load_tokenizer
 
 BATCH_TOKENS = 4096
 
+QUERY_PROMPTS = ("query",)
+DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+"""What the prompts of the two sides of a search are called, as sentence-transformers has it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tower:

@@ -32,8 +32,13 @@ def commands_page() -> str:
     """Return the page."""
     parts = [_CONVENTIONS, "## Exit codes", table(("code", "meaning"), _EXIT_CODES)]
     for path, command in _walk(main, "interlingua"):
-        context = click.Context(command, info_name=path, max_content_width=_WIDTH)
-        context.terminal_width = _WIDTH
+        context = click.Context(
+            command,
+            info_name=path,
+            terminal_width=_WIDTH,
+            max_content_width=_WIDTH,
+            help_option_names=main.context_settings["help_option_names"],
+        )
         parts += [f"## {path}", block(command.get_help(context))]
     return page("Command line", *parts)
 

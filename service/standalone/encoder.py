@@ -24,6 +24,7 @@ from service.bundle.manifest import Manifest
 from service.errors import InputError
 from service.hardware import available_cores
 from service.inference import encoder as inference
+from service.inference.encoder import DOCUMENT_PROMPTS, QUERY_PROMPTS
 from service.inference.formats import Format, Formatted, to_format
 from service.inference.session import Vectors
 from service.inference.vectors import finish, normalise
@@ -32,8 +33,6 @@ from service.settings import default_data
 if TYPE_CHECKING:
     import torch
     from click._termui_impl import ProgressBar
-
-_DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 
 
 class Encoder:
@@ -222,13 +221,13 @@ class Encoder:
         self, sentences: Sequence[str], *, batch_size: int = 32, normalize_embeddings: bool = False
     ) -> Formatted:
         """Return the vectors of what is searched with: `encode` with the prompt `query`, if any."""
-        return self._encode_as(("query",), sentences, batch_size, normalize_embeddings)
+        return self._encode_as(QUERY_PROMPTS, sentences, batch_size, normalize_embeddings)
 
     def encode_document(
         self, sentences: Sequence[str], *, batch_size: int = 32, normalize_embeddings: bool = False
     ) -> Formatted:
         """Return the vectors of what is searched: with the prompt for documents, if any."""
-        return self._encode_as(_DOCUMENT_PROMPTS, sentences, batch_size, normalize_embeddings)
+        return self._encode_as(DOCUMENT_PROMPTS, sentences, batch_size, normalize_embeddings)
 
     def similarity(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Vectors:
         """Return the cosines [n, m] of all of `first` [n, D] with all of `second` [m, D]."""

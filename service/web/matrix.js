@@ -3,6 +3,7 @@
 import { byId, element } from "./dom.js";
 
 const READABLE = 16;
+const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
 const short = (text) => (text.length > 34 ? `${text.slice(0, 33)}…` : text);
 
@@ -38,23 +39,37 @@ function picture({ rows, cosines }) {
       paint.fillRect(x, y, 1, 1);
     }),
   );
-  canvas.addEventListener("pointermove", (event) => {
-    const box = canvas.getBoundingClientRect();
-    const place = (at, size) => Math.min(rows.length - 1, Math.max(0, Math.floor((at / size) * rows.length)));
-    const [x, y] = [place(event.clientX - box.left, box.width), place(event.clientY - box.top, box.height)];
+  let [x, y] = [0, 0];
+  const within = (place) => Math.min(rows.length - 1, Math.max(0, place));
+  const read = (column, row) => {
+    [x, y] = [within(column), within(row)];
     byId("matrix-caption").textContent = `${cosines[y][x].toFixed(3)}: “${short(rows[y].text)}” and “${short(rows[x].text)}”`;
-  });
+  };
+  const point = (event) => {
+    const box = canvas.getBoundingClientRect();
+    const place = (at, size) => Math.floor((at / size) * rows.length);
+    read(place(event.clientX - box.left, box.width), place(event.clientY - box.top, box.height));
+  };
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("pointerdown", point);
+  byId("matrix").onkeydown = (event) => {
+    const [right, down] = STEPS[event.key] || [0, 0];
+    if (!right && !down) return;
+    event.preventDefault();
+    read(x + right, y + down);
+  };
   return canvas;
 }
 
 export function drawMatrix(drawn) {
   const box = byId("matrix");
+  box.onkeydown = null;
   if (!drawn.cosines) {
     byId("matrix-caption").textContent = "A matrix is drawn of up to 120 texts.";
     box.replaceChildren();
     return;
   }
   const readable = drawn.rows.length <= READABLE;
-  byId("matrix-caption").textContent = readable ? "" : "The stronger the colour, the nearer; point at a square to read it.";
+  byId("matrix-caption").textContent = readable ? "" : "The stronger the colour, the nearer; point at a square, or use the arrow keys, to read it.";
   box.replaceChildren(readable ? table(drawn) : picture(drawn));
 }

@@ -14,9 +14,8 @@ import { startTabs } from "./tabs.js";
 async function about() {
   const { answer } = await ask({ path: "/models", quiet: true });
   const [model] = answer.models;
-  byId("about").textContent =
-    `Ask in one language, find it in every other. ${model.name}, ` +
-    `${model.languages.length} languages, ${model.dimension} dimensions.`;
+  const facts = [model.name, `${model.languages.length} languages`, `${model.dimension} dimensions`];
+  byId("about").textContent = facts.join(" · ");
 }
 
 startKey();

@@ -4,6 +4,8 @@ import { byId, shape } from "./dom.js";
 import { languageName, tint } from "./languages.js";
 
 const MARGIN = 26;
+const LETTER = 6.2;
+const LINE = 12;
 let dots = [];
 let current = -1;
 let shown = null;
@@ -28,6 +30,20 @@ function select(place) {
   byId("plane-caption").textContent = `${place + 1}. “${short(row.text, 120)}” (${group}).${nearest(place)}`;
 }
 
+const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+
+// Which dots get their language written beside them: those where it covers no dot and no other.
+function labelled(spots, texts, radius) {
+  const taken = spots.map(([x, y]) => [x - radius, y - radius, x + radius, y + radius]);
+  return spots.map(([x, y], place) => {
+    const begin = x + radius + 2;
+    const box = [begin, y - LINE / 2, begin + LETTER * texts[place].length, y + LINE / 2];
+    const free = !taken.some((other) => overlap(box, other));
+    if (free) taken.push(box);
+    return free;
+  });
+}
+
 export function highlight(group) {
   for (const dot of dots) dot.classList.toggle("faded", group !== null && dot.dataset.group !== group);
 }
@@ -43,15 +59,16 @@ export function drawPlane(drawn, groups) {
   plane.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const scale = Math.min((width - 2 * MARGIN) / (right - left || 1), (height - 2 * MARGIN) / (high - low || 1));
   const radius = drawn.points.length > 150 ? 4 : 6;
-  dots = drawn.points.map(([x, y], place) => {
-    const dot = shape("g", {
-      class: "dot",
-      transform: `translate(${width / 2 + (x - (left + right) / 2) * scale} ${height / 2 - (y - (low + high) / 2) * scale})`,
-    });
+  const spots = drawn.points.map(([x, y]) => [
+    width / 2 + (x - (left + right) / 2) * scale,
+    height / 2 - (y - (low + high) / 2) * scale,
+  ]);
+  const names = drawn.rows.map((row) => row.language || "");
+  const written = labelled(spots, names, radius);
+  dots = spots.map(([x, y], place) => {
+    const dot = shape("g", { class: "dot", transform: `translate(${x} ${y})` });
     dot.append(shape("circle", { r: radius }));
-    if (drawn.points.length <= 80) {
-      dot.append(shape("text", { x: radius + 3, y: 4 }, drawn.rows[place].language || ""));
-    }
+    if (written[place]) dot.append(shape("text", { x: radius + 3, y: 4 }, names[place]));
     dot.dataset.group = groups[place];
     dot.addEventListener("pointerenter", () => select(place));
     return tint(dot, groups[place]);

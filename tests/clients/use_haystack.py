@@ -1,4 +1,4 @@
-"""Haystack: its OpenAI and its Hugging Face embedders."""
+"""Haystack: its OpenAI and its Hugging Face embedders, and its ranker."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from haystack import Document
 from haystack.components.embedders import OpenAIDocumentEmbedder, OpenAITextEmbedder
 from haystack.utils import Secret
 from haystack_integrations.components.embedders.huggingface_api import HuggingFaceAPITextEmbedder
+from haystack_integrations.components.rankers.huggingface_api import HuggingFaceTEIRanker
 from plain import FAST, MINILM, TEXTS, assert_same, post, vectors
 
 url = sys.argv[1]
@@ -32,3 +33,11 @@ inference = HuggingFaceAPITextEmbedder(
 # Unlike the others it asks for vectors that are not scaled to length 1.
 raw = np.array(post(f"{url}/embed", {"inputs": texts[0], "normalize": False}))[0]
 assert_same(inference.run(texts[0])["embedding"], raw)
+
+documents = [Document(content=text) for text in TEXTS[1:]]
+ranked = HuggingFaceTEIRanker(url=url, token=None).run(query=TEXTS[0], documents=documents)
+expected = vectors(url, list(TEXTS[1:])) @ vectors(url, [TEXTS[0]])[0]
+order = np.argsort(-expected).tolist()
+assert [document.content for document in ranked["documents"]] == [TEXTS[1 + i] for i in order]
+scores = [document.score for document in ranked["documents"]]
+np.testing.assert_allclose(np.array(scores, np.float32), expected[order], atol=1e-5)

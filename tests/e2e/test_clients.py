@@ -26,6 +26,7 @@ CLIENTS = (
     "use_huggingface_hub",
     "use_llama_index",
     "use_haystack",
+    "use_cohere",
 )
 
 

@@ -32,8 +32,8 @@ Direction = Annotated[
 ]
 
 
-class Cutting(Request):
-    """How texts are prepared; what /embed and /similarity have in common."""
+class Truncation(Request):
+    """What becomes of texts that are too long."""
 
     truncate: bool | None = Field(
         None, description="Whether texts longer than the model's limit are cut; if not, they are "
@@ -42,14 +42,19 @@ class Cutting(Request):
     truncation_direction: Direction = Field(
         "right", description="The end that is cut off: Right or Left"
     )
-    prompt_name: str | None = Field(
-        None, description="One of the model's prompts, put before each text (GET /models)"
-    )
 
     @property
     def cut(self) -> Side:
         """The end that is cut off."""
         return _SIDES[self.truncation_direction]
+
+
+class Cutting(Truncation):
+    """How texts are prepared; what /embed and /similarity have in common."""
+
+    prompt_name: str | None = Field(
+        None, description="One of the model's prompts, put before each text (GET /models)"
+    )
 
 
 Precision = Annotated[

@@ -165,7 +165,7 @@ async def test_similarity_refuses_other_shapes(
 
 
 async def test_errors_have_text_embeddings_inferences_members_too(running: Running) -> None:
-    for path in ("/embed", "/", "/similarity", "/predict", "/tokenize"):
+    for path in ("/embed", "/", "/similarity", "/rerank", "/predict", "/tokenize"):
         problem = (await running.client.post(path, json={})).json()
         assert problem["error_type"] == "Validation"
         assert problem["error"].startswith(problem["detail"])

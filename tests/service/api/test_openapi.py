@@ -11,6 +11,8 @@ DESIGNED = {
     "/embed": {"post"},
     "/projection": {"post"},
     "/similarity": {"post"},
+    "/rerank": {"post"},
+    "/v1/rerank": {"post"},
     "/similar": {"get", "post"},
     "/classify": {"post"},
     "/predict": {"post"},

@@ -25,6 +25,12 @@ def test_paths_are_written_as_people_do(path: tuple[str | int, ...], name: str) 
     assert field_name(path) == name
 
 
+def test_the_part_of_the_request_is_no_field_but_a_field_may_be_called_so() -> None:
+    missing = {"type": "missing", "msg": "Field required", "input": {}}
+    assert explain([missing | {"loc": ("query", "q")}]).field == "q"
+    assert explain([missing | {"loc": ("query",)}], Example).field == "query"
+
+
 def test_a_wrong_shape_is_malformed_and_a_wrong_value_is_not() -> None:
     with pytest.raises(ValidationError) as shape:
         Example.model_validate({"names": ["a", 3]})
