@@ -28,7 +28,7 @@ from service.api import (
     similar,
     tokenize,
 )
-from service.api.auth import RequireKey
+from service.api.auth import include_locked
 from service.api.context import ContextMiddleware
 from service.api.limits import BodyLimitMiddleware
 from service.api.loading import close, load
@@ -46,6 +46,30 @@ _DESCRIPTION = """\
 Sentences of many languages as vectors of one space: embed them, find their neighbours in any
 language, classify them. Errors are RFC 9457 problem+json with the field at fault and the remedy;
 below /v1 they have OpenAI's shape."""
+
+LOCKED = tuple(
+    family.router
+    for family in (
+        embed,
+        similar,
+        classify,
+        classifiers,
+        corpora,
+        documents,
+        export,
+        fitting,
+        jobs,
+        models,
+        projection,
+        reencode,
+        rerank,
+        tokenize,
+    )
+)
+"""What wants a key; all else is public: probes, metrics and pages."""
+
+LOCKED_BELOW_V1 = (openai.router, rerank.cohere_router)
+"""The same, in OpenAI's shape."""
 
 
 def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
@@ -75,25 +99,10 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
     add_problem_handlers(app, metrics)
     for public in (health.router, pages.router):
         app.include_router(public)
-    for router in (
-        embed,
-        similar,
-        classify,
-        classifiers,
-        corpora,
-        documents,
-        export,
-        fitting,
-        jobs,
-        models,
-        projection,
-        reencode,
-        rerank,
-        tokenize,
-    ):
-        app.include_router(router.router, dependencies=[RequireKey], responses=PROBLEMS)
-    for below_v1 in (openai.router, rerank.cohere_router):
-        app.include_router(below_v1, dependencies=[RequireKey], responses=OPENAI_PROBLEMS)
+    for router in LOCKED:
+        include_locked(app, router, responses=PROBLEMS)
+    for below_v1 in LOCKED_BELOW_V1:
+        include_locked(app, below_v1, responses=OPENAI_PROBLEMS)
     describe(app)
     # The last added is the outermost.
     app.add_middleware(BodyLimitMiddleware, limit_bytes=settings.max_body_bytes, metrics=metrics)

@@ -15,6 +15,7 @@ from service.commands.completion import completion
 from service.commands.doctor import doctor
 from service.commands.embed import embed
 from service.commands.index import index
+from service.commands.keys import keys
 from service.commands.mine import mine
 from service.commands.models import models
 from service.commands.search import search
@@ -29,6 +30,7 @@ COMMANDS: tuple[click.Command, ...] = (
     doctor,
     embed,
     index,
+    keys,
     mine,
     models,
     search,

@@ -6,9 +6,11 @@
     │   ├── MediaTypeError      a content type that this address does not take
     │   └── TooLargeError       a stated limit is passed
     ├── AuthenticationError     no key, or an unknown one
+    ├── ForbiddenError          a key that is not good for this
     ├── NotFoundError           a name or id that is not there
     ├── ConflictError           it is there already, or does not fit what is there
     ├── OverloadedError         the queue is full; try again after a while
+    │   └── RateLimitError      this key asks faster than it may
     ├── UnavailableError        loading or draining; try again elsewhere or later
     ├── DeadlineError           the request's time ran out before its work was done
     ├── BundleError             a model that cannot be trusted or served
@@ -79,6 +81,10 @@ class AuthenticationError(InterlinguaError):
     """No key was sent where one is needed, or an unknown one."""
 
 
+class ForbiddenError(InterlinguaError):
+    """The key is known and has not the scope, or may not touch the corpus."""
+
+
 class NotFoundError(InterlinguaError):
     """A model, corpus, document or classifier of that name is not there."""
 
@@ -98,6 +104,10 @@ class OverloadedError(InterlinguaError):
     def __init__(self, message: str, *, retry_after_seconds: float) -> None:
         super().__init__(message, remedy=f"Retry after {retry_after_seconds:.0f} s.")
         self.retry_after_seconds = retry_after_seconds
+
+
+class RateLimitError(OverloadedError):
+    """This key asks faster than it may; others are not touched."""
 
 
 class UnavailableError(InterlinguaError):

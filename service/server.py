@@ -14,6 +14,7 @@ import uvicorn
 from service.api.state import Phase, Resources, State, state_of
 from service.app import create_app
 from service.errors import SettingsError
+from service.security.exposure import check_exposure, who_may_ask
 from service.settings import Settings
 from service.telemetry.logs import set_up_logs
 
@@ -22,8 +23,13 @@ def run_server(settings: Settings) -> int:
     """Serve until a signal comes; return the exit code.
 
     Exit codes: 0 after a clean stop, 1 when the models or the data could not be loaded, 2 when
-    the address cannot be listened on.
+    the address cannot be listened on, or must not be without keys.
     """
+    try:
+        check_exposure(settings)
+    except SettingsError as error:
+        click.echo(f"The service cannot start. {error}", err=True)
+        return 2
     try:
         listener = _listen(settings.host, settings.port)
     except OSError as error:
@@ -95,7 +101,8 @@ async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) 
     await asyncio.wait({serving, loading}, return_when=asyncio.FIRST_COMPLETED)
     if state.phase is Phase.READY:
         host, port = listener.getsockname()[:2]
-        click.echo(banner(f"http://{_reachable(host)}:{port}", state.resources))
+        url = f"http://{_reachable(host)}:{port}"
+        click.echo(banner(url, state.resources, answers=who_may_ask(state.settings)))
     elif state.phase is Phase.FAILED:
         click.echo(f"The service cannot start. {state.failure}", err=True)
         # Told to exit any sooner, uvicorn leaves the application's shutdown out and hangs.
@@ -107,7 +114,7 @@ async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) 
     return 1 if state.phase is Phase.FAILED else 0
 
 
-def banner(url: str, resources: Resources) -> str:
+def banner(url: str, resources: Resources, *, answers: str) -> str:
     """Return what a person wants to see when the server is up: where, what, and what to try."""
     encoder = resources.default_encoder
     manifest = encoder.manifest
@@ -124,6 +131,7 @@ def banner(url: str, resources: Resources) -> str:
         f"  languages    {' '.join(manifest.languages)}",
         f"  corpora      {', '.join(corpora) or 'none yet'}",
         f"  classifiers  {', '.join(classifiers) or 'none'}",
+        f"  answers      {answers}",
         "",
         "  Paste one of these:",
         "",

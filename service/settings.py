@@ -10,7 +10,9 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.bundle.library import ModelLibrary
+from service.errors import InputError
 from service.hardware import available_cores
+from service.security.keys import Keys
 from service.shipped import shipped_heads, shipped_models
 
 
@@ -29,7 +31,11 @@ class Settings(BaseSettings):
     """What an operator may choose. The order of precedence is flag, variable, `.env`, default."""
 
     model_config = SettingsConfigDict(
-        env_prefix="INTERLINGUA_", env_file=".env", env_file_encoding="utf-8", extra="ignore"
+        env_prefix="INTERLINGUA_",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        extra="ignore",
+        hide_input_in_errors=True,  # it may be a key
     )
 
     host: str = Field("127.0.0.1", description="Address to listen on")
@@ -87,12 +93,19 @@ class Settings(BaseSettings):
     )
     api_keys: Annotated[list[SecretStr], NoDecode] = Field(
         default_factory=list,
-        description="Keys that clients must send as a bearer token; none means open to all",
+        description="Keys that clients must send as a bearer token, or sha256: and their digests; "
+        "good for everything. None means open to all, on this machine alone",
     )
     api_keys_file: Directory | None = Field(
         None,
-        description="File of further keys, one a line; read again when it changes, so that keys "
-        "are added and revoked without a restart",
+        description="File of further keys, one a line, with their scopes, corpora and rates "
+        "(interlingua keys new); read again when it changes, so that keys are added and revoked "
+        "without a restart",
+    )
+    open_to_network: bool = Field(
+        False,
+        description="Answer everybody on an address that other machines reach, though no keys are "
+        "set: for where something else guards it, such as a proxy or a port of this machine alone",
     )
     log_format: str = Field(
         "plain", pattern="^(plain|json)$", description="Log lines for people, or JSON for machines"
@@ -115,6 +128,10 @@ class Settings(BaseSettings):
             raise ValueError("model: no bundle is given and none is shipped; pass --model DIR")
         if self.api_keys_file is not None and not self.api_keys_file.is_file():
             raise ValueError(f"api_keys_file: there is no file {self.api_keys_file}")
+        try:
+            Keys([key.get_secret_value() for key in self.api_keys], self.api_keys_file)
+        except InputError as error:
+            raise ValueError(str(error)) from None
         if self.queue_tokens < self.batch_tokens:
             raise ValueError(
                 f"queue_tokens ({self.queue_tokens}) is below batch_tokens ({self.batch_tokens}); "

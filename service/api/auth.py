@@ -1,52 +1,115 @@
-"""API keys: a bearer token, compared in constant time."""
+"""The way in: who asks, and whether the route, the corpus and the pace are theirs."""
 
 from __future__ import annotations
 
-import hmac
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.routing import APIRoute
 
 from service.api.context import context_of
-from service.api.keys import Keys, digest
 from service.api.state import state_of
-from service.errors import AuthenticationError
+from service.errors import AuthenticationError, ForbiddenError
+from service.security.grants import ALL_SCOPES, Grant, Scope
+from service.security.keys import Keys
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., object])
+
+_SCOPES = "interlingua_scopes"
 
 
-def check_key(keys: Keys, authorization: str | None) -> str:
-    """Return who sent `authorization`: a name of the key that tells nothing of it.
+def needs(*scopes: Scope) -> Callable[[Endpoint], Endpoint]:
+    """Declare which keys may call a route: those that have one of `scopes`.
 
-    Empty where no keys are set.
+    It goes between the router's decorator and the function; a route without it keeps the
+    application from starting.
+    """
 
-    Each key is compared, whichever matches, and as a digest: how long it takes tells nothing of
-    how many keys there are or how much of one was right. A token without `Bearer` before it is
-    taken too, as some clients send it.
+    def declare(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, _SCOPES, frozenset(scopes))
+        return endpoint
+
+    return declare
+
+
+needs_any_key = needs(*ALL_SCOPES)
+"""For routes that tell nothing but how the service is made."""
+
+
+def scopes_of(route: APIRoute) -> frozenset[Scope]:
+    """Return the scopes of which one opens `route`; empty where none was declared."""
+    scopes: frozenset[Scope] = getattr(route.endpoint, _SCOPES, frozenset())
+    return scopes
+
+
+def include_locked(
+    app: FastAPI, router: APIRouter, *, responses: dict[int | str, dict[str, Any]]
+) -> None:
+    """Put the routes of `router` into `app`, behind the keys.
+
+    Args:
+        app: Where they go.
+        router: Whose every route says by `needs` which keys open it.
+        responses: For the OpenAPI document.
+
+    Raises:
+        RuntimeError: A route does not say it; this is a bug.
+    """
+    for route in routes_of(router):
+        if not scopes_of(route):
+            raise RuntimeError(f"{route.path} declares no scope; this is a bug")
+    app.include_router(router, dependencies=[RequireKey], responses=responses)
+
+
+def routes_of(router: APIRouter) -> list[APIRoute]:
+    """Return the routes that were declared on `router`."""
+    return [route for route in router.routes if isinstance(route, APIRoute)]
+
+
+def check_key(keys: Keys, authorization: str | None) -> Grant:
+    """Return what whoever sent `authorization` may do.
+
+    A token without `Bearer` before it is taken too, as some clients send it.
 
     Raises:
         AuthenticationError: Keys are set, and it carries none of them.
     """
-    if keys.open_to_all:
-        return ""
-    if authorization is None:
+    if authorization is None and not keys.open_to_all:
         raise AuthenticationError(
             "No API key was sent.",
             field="authorization",
             remedy="Send the header authorization: Bearer KEY.",
         )
-    scheme, _, token = authorization.partition(" ")
-    sent = digest(token.strip() if scheme.lower() == "bearer" and token else authorization)
-    matches = [hmac.compare_digest(sent, key) for key in keys.digests()]
-    if not any(matches):
+    whole = authorization or ""
+    scheme, _, token = whole.partition(" ")
+    grant = keys.find(token.strip() if scheme.lower() == "bearer" and token else whole)
+    if grant is None:
         raise AuthenticationError(
             "This API key is not known.",
             field="authorization",
             remedy="Ask the operator of the service for a key.",
         )
-    return sent.hex()[:12]
+    return grant
+
+
+def check_scope(grant: Grant, scopes: frozenset[Scope]) -> None:
+    """Raise ForbiddenError unless `grant` has one of `scopes`."""
+    if grant.scopes.isdisjoint(scopes):
+        wanted = " or ".join(scope for scope in Scope if scope in scopes)
+        raise ForbiddenError(
+            f"This key has not the scope {wanted}.",
+            field="authorization",
+            remedy="Ask the operator of the service for a key that has.",
+        )
 
 
 async def _require_key(request: Request) -> None:
-    keys = state_of(request.app).keys
-    context_of(request).client = check_key(keys, request.headers.get("authorization"))
+    state = state_of(request.app)
+    grant = check_key(state.keys, request.headers.get("authorization"))
+    context_of(request).grant = grant
+    check_scope(grant, scopes_of(request.scope["route"]))
+    state.rates.spend(grant)
 
 
 RequireKey = Depends(_require_key)

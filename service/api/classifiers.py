@@ -5,12 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from pydantic import JsonValue
 
+from service.api.auth import needs
 from service.api.openapi import answer
 from service.api.responses import Json
 from service.api.schemas.classifiers import ClassifierAnswer, ClassifiersAnswer
 from service.api.work import WorkOf
 from service.classification.classifiers import Classifiers
 from service.classification.head import Head
+from service.security.grants import Scope
 
 router = APIRouter(prefix="/classifiers", tags=["classify"])
 
@@ -22,6 +24,7 @@ _AS_IN_THE_MANIFEST = (
 
 
 @router.get("", responses=answer(ClassifiersAnswer, "All classifiers"))
+@needs(Scope.EMBED)
 async def list_classifiers(work: WorkOf) -> Json:
     """List the classifiers."""
     classifiers = work.resources.classifiers
@@ -30,6 +33,7 @@ async def list_classifiers(work: WorkOf) -> Json:
 
 
 @router.get("/{name}", responses=answer(ClassifierAnswer, "The classifier"))
+@needs(Scope.EMBED)
 async def describe_classifier(name: str, work: WorkOf) -> Json:
     """Describe one classifier: its labels, versions, and held-out figures."""
     classifiers = work.resources.classifiers
@@ -39,6 +43,7 @@ async def describe_classifier(name: str, work: WorkOf) -> Json:
 @router.delete(
     "/{name}", status_code=204, response_class=Response, responses={204: {"description": "Gone"}}
 )
+@needs(Scope.ADMIN)
 async def drop_classifier(name: str, work: WorkOf) -> Response:
     """Drop a classifier with all its versions."""
     await work.run(work.resources.classifiers.drop, name)
@@ -48,6 +53,7 @@ async def drop_classifier(name: str, work: WorkOf) -> Response:
 @router.post(
     "/{name}/versions/{version}/activate", responses=answer(ClassifierAnswer, "The classifier")
 )
+@needs(Scope.ADMIN)
 async def activate_version(name: str, version: int, work: WorkOf) -> Json:
     """Switch to another version, in one step."""
     classifiers = work.resources.classifiers
@@ -61,6 +67,7 @@ async def activate_version(name: str, version: int, work: WorkOf) -> Json:
     response_class=Response,
     responses={204: {"description": "Gone"}},
 )
+@needs(Scope.ADMIN)
 async def drop_version(name: str, version: int, work: WorkOf) -> Response:
     """Drop an old version."""
     await work.run(work.resources.classifiers.drop_version, name, version)

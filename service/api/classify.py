@@ -11,6 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from pydantic import JsonValue
 
+from service.api.auth import needs
 from service.api.body import json_body
 from service.api.explanations import explain
 from service.api.input_vectors import InputVectors, embed_inputs
@@ -34,6 +35,7 @@ from service.inference.documents import DocumentOptions
 from service.inference.encoder import Encoder
 from service.inference.engine import EmbedOptions
 from service.inference.session import Vectors
+from service.security.grants import Scope
 
 router = APIRouter(tags=["classify"])
 
@@ -61,6 +63,7 @@ class Classified:
     ),
     openapi_extra=body(ClassifyRequest),
 )
+@needs(Scope.EMBED)
 async def classify(
     request: Annotated[ClassifyRequest, Depends(json_body(ClassifyRequest))], work: WorkOf
 ) -> Json:
@@ -102,6 +105,7 @@ async def classify(
     ),
     openapi_extra=body(PredictRequest),
 )
+@needs(Scope.EMBED)
 async def predict(
     request: Annotated[PredictRequest, Depends(json_body(PredictRequest))], work: WorkOf
 ) -> Json:

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.problems import problem_response
 from service.inference.engine import Embedded
+from service.security.grants import EVERYTHING, Grant
 from service.telemetry.logs import request_id, trace_id
 from service.telemetry.metrics import Metrics
 from service.telemetry.traces import RequestSpan, Traces
@@ -36,7 +37,7 @@ class RequestContext:
     Attributes:
         id: The client's `x-request-id`, or one made here.
         started: `time.perf_counter()` when it came.
-        client: Whose key it came with; empty where there are none.
+        grant: What the key it came with is good for.
         model: The encoder that answers it.
         texts: How many texts were embedded.
         characters: Of these texts.
@@ -48,7 +49,7 @@ class RequestContext:
     id: str
     traces: Traces = field(default_factory=Traces)
     started: float = field(default_factory=time.perf_counter)
-    client: str = ""
+    grant: Grant = EVERYTHING
     model: str | None = None
     texts: int = 0
     characters: int = 0
@@ -151,6 +152,8 @@ class ContextMiddleware:
             self._metrics.observe_request(route, status or CLIENT_GONE, seconds)
             if log.isEnabledFor(logging.INFO):
                 fields = {"route": route, "status": status, "seconds": seconds}
+                if context.grant.client:
+                    fields["client"] = context.grant.client
                 log.info("%s", scope["method"], extra=fields)
             span.answered(scope["method"], route, status or CLIENT_GONE, request_id=context.id)
             request_id.reset(token)

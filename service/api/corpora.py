@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
+from service.api.auth import needs
 from service.api.body import json_body
 from service.api.openapi import answer, body
 from service.api.responses import Json
@@ -18,11 +19,13 @@ from service.search.backend import CorpusBackend, CorpusInfo
 from service.search.document import Metadata, check_metadata
 from service.search.passages import PassagePolicy
 from service.search.policy import IndexPolicy
+from service.security.grants import Scope
 
 router = APIRouter(prefix="/corpora", tags=["corpora"])
 
 
 @router.get("", responses=answer(CorporaAnswer, "All corpora"))
+@needs(Scope.SEARCH, Scope.WRITE, Scope.ADMIN)
 async def list_corpora(work: WorkOf) -> Json:
     """List the corpora."""
 
@@ -38,6 +41,7 @@ async def list_corpora(work: WorkOf) -> Json:
     | answer(CorpusAnswer, "It was there already, and is as asked for"),
     openapi_extra=body(CreateCorpusRequest, required=False),
 )
+@needs(Scope.ADMIN)
 async def create_corpus(
     name: str,
     request: Annotated[CreateCorpusRequest, Depends(json_body(CreateCorpusRequest, optional=True))],
@@ -74,6 +78,7 @@ async def create_corpus(
 
 
 @router.get("/{name}", responses=answer(CorpusAnswer, "The corpus"))
+@needs(Scope.SEARCH, Scope.WRITE, Scope.ADMIN)
 async def describe_corpus(name: str, work: WorkOf) -> Json:
     """Describe one corpus."""
     return Json(_describe(await work.run(lambda: work.resources.corpora.get(name).info())))
@@ -82,6 +87,7 @@ async def describe_corpus(name: str, work: WorkOf) -> Json:
 @router.delete(
     "/{name}", status_code=204, response_class=Response, responses={204: {"description": "Gone"}}
 )
+@needs(Scope.ADMIN)
 async def drop_corpus(name: str, work: WorkOf) -> Response:
     """Drop a corpus and all that is in it."""
     await work.run(work.resources.corpora.drop, name)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from service.api.auth import needs
 from service.api.body import NDJSON, json_body, lines, media_type, parse_json
 from service.api.corpora import corpus_named
 from service.api.events import EventStream, event_lines
@@ -28,6 +29,7 @@ from service.errors import MalformedError
 from service.search.document import Document
 from service.search.filters import Filter
 from service.search.incoming import incoming_from_json
+from service.security.grants import Scope
 
 router = APIRouter(prefix="/corpora/{name}/documents", tags=["corpora"])
 
@@ -43,6 +45,7 @@ _read_documents = json_body(UpsertRequest)
     responses=answer(UpsertAnswer, "What was stored; it is durable and can be found at once"),
     openapi_extra=body(UpsertRequest, lines=True),
 )
+@needs(Scope.WRITE)
 async def upsert_documents(
     name: str,
     request: Request,
@@ -96,6 +99,7 @@ async def upsert_documents(
 
 
 @router.get("", responses=answer(PageAnswer, "A page of documents"))
+@needs(Scope.SEARCH)
 async def list_documents(
     name: str,
     work: WorkOf,
@@ -117,6 +121,7 @@ async def list_documents(
 @router.delete(
     "", responses=answer(DeleteAnswer, "How many were there"), openapi_extra=body(DeleteRequest)
 )
+@needs(Scope.WRITE)
 async def delete_documents(
     name: str,
     request: Annotated[DeleteRequest, Depends(json_body(DeleteRequest))],
@@ -132,6 +137,7 @@ async def delete_documents(
 
 
 @router.get("/{id:path}", responses=answer(DocumentAnswer, "The document"))
+@needs(Scope.SEARCH)
 async def get_document(name: str, id: str, work: WorkOf) -> Json:
     """Give one document."""
     corpus = await corpus_named(name, work)
@@ -141,6 +147,7 @@ async def get_document(name: str, id: str, work: WorkOf) -> Json:
 @router.delete(
     "/{id:path}", status_code=204, response_class=Response, responses={204: {"description": "Gone"}}
 )
+@needs(Scope.WRITE)
 async def delete_document(name: str, id: str, work: WorkOf) -> Response:
     """Delete one document; 404 where it is not there."""
     corpus = await corpus_named(name, work)

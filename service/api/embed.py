@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
+from service.api.auth import needs
 from service.api.body import json_body
 from service.api.input_vectors import embed_inputs
 from service.api.negotiation import vectors_answer
@@ -16,6 +17,7 @@ from service.api.schemas.embed import EmbedRequest, SimilarityRequest
 from service.api.work import WorkOf
 from service.inference.engine import EmbedOptions
 from service.inference.formats import to_format
+from service.security.grants import Scope
 
 router = APIRouter(tags=["embed"])
 
@@ -26,6 +28,7 @@ _VECTORS = answer(
 
 @router.post("/embed", responses=_VECTORS, openapi_extra=body(EmbedRequest))
 @router.post("/", responses=_VECTORS, openapi_extra=body(EmbedRequest))
+@needs(Scope.EMBED)
 async def embed(
     http: Request,
     request: Annotated[EmbedRequest, Depends(json_body(EmbedRequest))],
@@ -65,6 +68,7 @@ async def embed(
     responses=answer(list[float], "The cosine of each sentence with the source, -1 to 1"),
     openapi_extra=body(SimilarityRequest),
 )
+@needs(Scope.EMBED)
 async def similarity(
     request: Annotated[SimilarityRequest, Depends(json_body(SimilarityRequest))], work: WorkOf
 ) -> Json:

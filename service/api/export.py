@@ -10,6 +10,7 @@ import orjson
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
+from service.api.auth import needs
 from service.api.body import NDJSON
 from service.api.corpora import corpus_named
 from service.api.documents import FilterParameter, describe_document, filter_of
@@ -17,6 +18,7 @@ from service.api.work import WorkOf
 from service.errors import NotFoundError
 from service.search.backend import CorpusBackend
 from service.search.document import Document
+from service.security.grants import Scope
 
 router = APIRouter(prefix="/corpora/{name}/export", tags=["corpora"])
 
@@ -33,6 +35,7 @@ PAGE = 500
         }
     },
 )
+@needs(Scope.SEARCH)
 async def export_documents(
     name: str,
     work: WorkOf,

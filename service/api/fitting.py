@@ -11,6 +11,7 @@ import orjson
 from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
 
+from service.api.auth import needs
 from service.api.body import NDJSON, json_body, lines, media_type, parse_json
 from service.api.classifiers import describe_classifier_head
 from service.api.jobs import job_answer
@@ -29,6 +30,7 @@ from service.errors import InputError, MalformedError
 from service.jobs.job import Job, Result
 from service.search.backend import CorpusBackend
 from service.search.document import Document
+from service.security.grants import Scope
 
 router = APIRouter(prefix="/classifiers", tags=["classify"])
 
@@ -43,6 +45,7 @@ _OWN_PARAMETERS = frozenset({"wait"})
     | answer(JobAnswer, "The job that fits it", status=202),
     openapi_extra=body(FitRequest, lines=True),
 )
+@needs(Scope.WRITE)
 async def fit_classifier(
     name: str,
     request: Request,
@@ -63,6 +66,7 @@ async def fit_classifier(
     encoder = work.resources.encoder(wanted.model)
     corpus = None
     if wanted.corpus is not None:
+        work.require(Scope.SEARCH)
         corpus = await work.run(work.resources.corpora.get, wanted.corpus.name)
     collector = ExampleCollector(
         multi_label=wanted.multi_label, contradictions=wanted.contradictions

@@ -8,11 +8,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from service.api.auth import needs
 from service.api.openapi import answer
 from service.api.responses import Json
 from service.api.schemas.jobs import JobAnswer, JobsAnswer
 from service.api.work import Work, WorkOf
 from service.jobs.job import Job, JobStatus
+from service.jobs.jobs import no_such_job
+from service.security.grants import Scope
+
+REENCODE = "reencode"
+"""The kind of job whose subject is a corpus."""
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
@@ -22,22 +28,26 @@ WaitSeconds = Annotated[
 
 
 @router.get("", responses=answer(JobsAnswer, "All jobs, the latest first"))
+@needs(Scope.WRITE, Scope.ADMIN)
 async def list_jobs(work: WorkOf) -> Json:
     """List the jobs that are remembered."""
-    return Json({"jobs": [describe_job(job.status) for job in work.resources.jobs.list()]})
+    jobs = [job.status for job in work.resources.jobs.list() if _seen(job.status, work)]
+    return Json({"jobs": list(map(describe_job, jobs))})
 
 
 @router.get("/{id}", responses=answer(JobAnswer, "The job"))
+@needs(Scope.WRITE, Scope.ADMIN)
 async def get_job(id: str, work: WorkOf, wait: WaitSeconds = 0.0) -> Json:
     """Describe one job; with `wait`, not before it is over or so many seconds have passed."""
-    job = work.resources.jobs.get(id)
+    job = _job(id, work)
     return Json(describe_job(await _settled(job, wait)))
 
 
 @router.delete("/{id}", responses=answer(JobAnswer, "It was asked to end; or it was over"))
+@needs(Scope.WRITE, Scope.ADMIN)
 async def cancel_job(id: str, work: WorkOf) -> Json:
     """Ask a job to end; forget one that is over."""
-    return Json(describe_job(await work.run(work.resources.jobs.cancel, id)))
+    return Json(describe_job(await work.run(work.resources.jobs.cancel, _job(id, work).status.id)))
 
 
 async def job_answer(job: Job, work: Work, *, wait: bool) -> Response:
@@ -72,6 +82,18 @@ def describe_job(status: JobStatus) -> dict[str, object]:
         "result": status.result,
         "error": status.error,
     }
+
+
+def _job(id: str, work: Work) -> Job:
+    job = work.resources.jobs.get(id)
+    if not _seen(job.status, work):
+        raise no_such_job(id)
+    return job
+
+
+def _seen(status: JobStatus, work: Work) -> bool:
+    """Return whether the client may know of a job: those on corpora are of its corpora alone."""
+    return status.kind != REENCODE or work.grant.allows(status.subject)
 
 
 async def _settled(job: Job, seconds: float) -> JobStatus:

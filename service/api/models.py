@@ -6,6 +6,7 @@ from importlib import metadata
 
 from fastapi import APIRouter
 
+from service.api.auth import needs_any_key
 from service.api.openapi import answer
 from service.api.responses import Json
 from service.api.schemas.models import InfoAnswer, ModelAnswer, ModelsAnswer
@@ -24,6 +25,7 @@ def version() -> str:
 
 
 @router.get("/models", responses=answer(ModelsAnswer, "All loaded models"))
+@needs_any_key
 async def list_models(resources: Loaded) -> Json:
     """List the loaded models, the default one first."""
     default = resources.default_encoder
@@ -33,6 +35,7 @@ async def list_models(resources: Loaded) -> Json:
 
 
 @router.get("/info", responses=answer(InfoAnswer, "The service and its default model"))
+@needs_any_key
 async def info(state: StateOf, resources: Loaded) -> Json:
     """Describe the service as text-embeddings-inference does."""
     manifest = resources.default_encoder.manifest

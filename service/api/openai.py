@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
+from service.api.auth import needs, needs_any_key
 from service.api.body import json_body
 from service.api.negotiation import rows
 from service.api.openapi import answer, body
@@ -21,6 +22,7 @@ from service.api.work import WorkOf
 from service.errors import NotFoundError
 from service.inference.engine import EmbedOptions
 from service.inference.formats import to_format
+from service.security.grants import Scope
 
 router = APIRouter(tags=["OpenAI"])
 
@@ -29,6 +31,7 @@ _VECTORS = answer(EmbeddingsAnswer, "The vectors, in the order of the input")
 
 @router.post("/v1/embeddings", responses=_VECTORS, openapi_extra=body(EmbeddingsRequest))
 @router.post("/embeddings", include_in_schema=False)
+@needs(Scope.EMBED)
 async def create_embeddings(
     request: Annotated[EmbeddingsRequest, Depends(json_body(EmbeddingsRequest))], work: WorkOf
 ) -> Json:
@@ -65,6 +68,7 @@ async def create_embeddings(
 
 
 @router.get("/v1/models", responses=answer(OpenAIModels, "All loaded models"))
+@needs_any_key
 async def list_openai_models(resources: Loaded) -> Json:
     """List the loaded models, in OpenAI's shape."""
     return Json(
@@ -76,6 +80,7 @@ async def list_openai_models(resources: Loaded) -> Json:
 
 
 @router.get("/v1/models/{name}", responses=answer(OpenAIModel, "The model"))
+@needs_any_key
 async def describe_openai_model(name: str, resources: Loaded) -> Json:
     """Describe one loaded model, in OpenAI's shape."""
     if name not in resources.encoders:

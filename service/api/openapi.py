@@ -50,12 +50,13 @@ _SCHEMAS = "#/components/schemas/"
 _REASONS = {
     400: "The request cannot be read",
     401: "A valid API key is needed",
+    403: "The key has not the scope, or may not touch the corpus",
     404: "There is nothing of this name",
     409: "It does not fit what is there",
     413: "A limit is passed",
     415: "This content type is not taken",
     422: "A value cannot be used",
-    429: "The queue is full; see Retry-After",
+    429: "The queue is full, or this key asks too often; see Retry-After",
     503: "Loading, draining, or the storage refused; see Retry-After",
     504: "The request's time ran out",
 }

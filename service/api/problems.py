@@ -61,12 +61,14 @@ class Kind:
 KINDS: dict[type[Exception], Kind] = {
     errors.MalformedError: Kind(400, "malformed", "The request cannot be read"),
     errors.AuthenticationError: Kind(401, "unauthenticated", "A valid API key is needed"),
+    errors.ForbiddenError: Kind(403, "forbidden", "This key may not do that"),
     errors.NotFoundError: Kind(404, "not-found", "There is nothing of this name"),
     errors.ConflictError: Kind(409, "conflict", "It does not fit what is there"),
     errors.TooLargeError: Kind(413, "too-large", "A limit is passed"),
     errors.MediaTypeError: Kind(415, "media-type", "This content type is not taken here"),
     errors.InputError: Kind(422, "invalid-input", "A value cannot be used"),
     errors.OverloadedError: Kind(429, "overloaded", "The queue is full"),
+    errors.RateLimitError: Kind(429, "rate-limited", "This key asks too often"),
     errors.StorageError: Kind(503, "storage", "The storage refused"),
     errors.UnavailableError: Kind(503, "unavailable", "The service is not ready"),
     errors.DeadlineError: Kind(504, "deadline", "The request's time ran out"),
@@ -78,7 +80,7 @@ KINDS: dict[type[Exception], Kind] = {
 GENERAL_REMEDY = "Correct it and send it again; GET /docs shows how each request looks."
 """For errors of the client's whose message says all, so that no problem is without a way on."""
 
-REJECTIONS = frozenset({401, 413, 429, 503, 504})
+REJECTIONS = frozenset({401, 403, 413, 429, 503, 504})
 """Statuses that count as `interlingua_rejected_total`: refused whatever the content was."""
 
 
@@ -208,6 +210,8 @@ def _problem_of_http(error: HTTPException) -> Problem:
 def _openai_type(status: int) -> str:
     if status == http.HTTPStatus.UNAUTHORIZED:
         return "authentication_error"
+    if status == http.HTTPStatus.FORBIDDEN:
+        return "permission_error"
     if status == http.HTTPStatus.TOO_MANY_REQUESTS:
         return "rate_limit_error"
     return "invalid_request_error" if status < FIRST_OF_OURS else "server_error"

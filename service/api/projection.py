@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Depends
 
+from service.api.auth import needs
 from service.api.body import json_body
 from service.api.limits import check_count
 from service.api.openapi import answer, body
@@ -25,6 +26,7 @@ from service.inference.engine import EmbedOptions
 from service.inference.session import Vectors
 from service.projection.pca import project_linearly
 from service.projection.tsne import project_by_neighbours
+from service.security.grants import Scope
 from service.text.language import detector
 
 router = APIRouter(tags=["projection"])
@@ -39,6 +41,7 @@ _USUAL_PERPLEXITY = 30.0
     responses=answer(ProjectionAnswer, "The texts on a plane"),
     openapi_extra=body(ProjectionRequest),
 )
+@needs(Scope.EMBED)
 async def projection(
     request: Annotated[ProjectionRequest, Depends(json_body(ProjectionRequest))], work: WorkOf
 ) -> Json:

@@ -8,9 +8,10 @@ from typing import Annotated
 import numpy as np
 from fastapi import APIRouter, Depends, Query, Response
 
+from service.api.auth import needs
 from service.api.body import json_body
 from service.api.corpora import corpus_named, dimension_of
-from service.api.jobs import job_answer
+from service.api.jobs import REENCODE, job_answer
 from service.api.openapi import answer, body
 from service.api.schemas.corpora import ReencodeRequest
 from service.api.schemas.jobs import JobAnswer
@@ -21,6 +22,7 @@ from service.inference.patient import embed_patiently
 from service.inference.session import Vectors
 from service.jobs.job import Job, Result
 from service.search.reencode import NewSpace, reencode
+from service.security.grants import Scope
 
 router = APIRouter(prefix="/corpora/{name}/reencode", tags=["corpora"])
 
@@ -33,6 +35,7 @@ TEXTS_AT_ONCE = 256
     | answer(JobAnswer, "It has begun; GET /jobs/ID tells how far it is", status=202),
     openapi_extra=body(ReencodeRequest),
 )
+@needs(Scope.ADMIN)
 async def reencode_corpus(
     name: str,
     request: Annotated[ReencodeRequest, Depends(json_body(ReencodeRequest))],
@@ -56,9 +59,9 @@ async def reencode_corpus(
         def progress(done: int, total: int) -> None:
             job.progress(done, total, f"encoding with {encoder.name}")
 
-        return {"documents": reencode(resources.corpora, name, new, embed, progress)}
+        return {"documents": reencode(work.all_corpora, name, new, embed, progress)}
 
-    job = resources.jobs.submit("reencode", name, task)
+    job = resources.jobs.submit(REENCODE, name, task)
     return await job_answer(job, work, wait=wait)
 
 

@@ -15,6 +15,7 @@ from typing import Annotated
 import numpy as np
 from fastapi import APIRouter, Depends
 
+from service.api.auth import needs
 from service.api.body import json_body
 from service.api.openapi import answer, body
 from service.api.responses import Json
@@ -29,6 +30,7 @@ from service.errors import InputError
 from service.inference.encoder import DOCUMENT_PROMPTS, QUERY_PROMPTS, Encoder
 from service.inference.engine import EmbedOptions
 from service.inference.session import Vectors
+from service.security.grants import Scope
 from service.text.tokenizer import Side
 
 router = APIRouter(tags=["rerank"])
@@ -57,6 +59,7 @@ class Ranked:
     responses=answer(list[RankedText], "The texts' places, best first"),
     openapi_extra=body(RerankRequest),
 )
+@needs(Scope.EMBED)
 async def rerank(
     request: Annotated[RerankRequest, Depends(json_body(RerankRequest))], work: WorkOf
 ) -> Json:
@@ -86,6 +89,7 @@ async def rerank(
     openapi_extra=body(RerankDocumentsRequest),
 )
 @cohere_router.post("/v2/rerank", include_in_schema=False)
+@needs(Scope.EMBED)
 async def rerank_documents(
     request: Annotated[RerankDocumentsRequest, Depends(json_body(RerankDocumentsRequest))],
     work: WorkOf,

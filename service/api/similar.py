@@ -10,6 +10,7 @@ import numpy as np
 from fastapi import APIRouter, Depends
 from fastapi import Query as Parameter
 
+from service.api.auth import needs
 from service.api.body import json_body
 from service.api.hits import check_fields, hit_answer
 from service.api.input_vectors import embed_inputs
@@ -26,6 +27,7 @@ from service.search.backend import CorpusBackend
 from service.search.document import check_language
 from service.search.grouping import Grouping
 from service.search.query import Found, Query, find
+from service.security.grants import Scope
 
 router = APIRouter(tags=["search"])
 
@@ -35,6 +37,7 @@ router = APIRouter(tags=["search"])
     responses=answer(list[list[HitAnswer]], "The neighbours of each input, best first"),
     openapi_extra=body(SimilarRequest),
 )
+@needs(Scope.SEARCH)
 async def similar(
     request: Annotated[SimilarRequest, Depends(json_body(SimilarRequest))], work: WorkOf
 ) -> Json:
@@ -44,6 +47,7 @@ async def similar(
 
 
 @router.get("/similar", responses=answer(list[HitAnswer], "The neighbours, best first"))
+@needs(Scope.SEARCH)
 async def similar_to_one(
     work: WorkOf,
     q: Annotated[str, Parameter(description="A text", examples=["Warum schwimmt Eis?"])],

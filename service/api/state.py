@@ -9,7 +9,6 @@ from typing import Annotated
 
 from fastapi import Depends, FastAPI, Request
 
-from service.api.keys import Keys
 from service.bundle.manifest import SHARED, UNKNOWN_LANGUAGE
 from service.classification.classifiers import Classifiers
 from service.errors import ConflictError, InputError, NotFoundError, UnavailableError
@@ -17,6 +16,8 @@ from service.inference.encoder import Encoder
 from service.inference.engine import Engine
 from service.jobs.jobs import Jobs
 from service.search.backend import CorporaBackend
+from service.security.keys import Keys
+from service.security.rates import Rates
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
 
@@ -131,6 +132,7 @@ class State:
         failure: Why loading failed, for the operator.
         leaving: Whether probes are told that it will stop, while requests are still taken.
         keys: What opens the service.
+        rates: How fast those keys are used that have a limit.
         one_projection: Held while texts are laid out on a plane, which takes a core.
     """
 
@@ -140,12 +142,14 @@ class State:
     failure: BaseException | None = None
     leaving: bool = False
     keys: Keys = field(init=False)
+    rates: Rates = field(default_factory=Rates)
     one_projection: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     _resources: Resources | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
-        self.keys = Keys(self.settings)
+        fixed = [key.get_secret_value() for key in self.settings.api_keys]
+        self.keys = Keys(fixed, self.settings.api_keys_file)
 
     @property
     def resources(self) -> Resources:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
+from service.api.auth import needs
 from service.api.body import json_body
 from service.api.limits import check_count
 from service.api.openapi import answer, body
@@ -14,6 +15,7 @@ from service.api.schemas.tokenize import DecodeRequest, TokenAnswer, TokenizeReq
 from service.api.token_input import decoder_for
 from service.api.work import Work, WorkOf
 from service.inference.encoder import Encoder
+from service.security.grants import Scope
 
 router = APIRouter(tags=["models"])
 
@@ -23,6 +25,7 @@ router = APIRouter(tags=["models"])
     responses=answer(list[list[TokenAnswer]], "The tokens of each text"),
     openapi_extra=body(TokenizeRequest),
 )
+@needs(Scope.EMBED)
 async def tokenize(
     request: Annotated[TokenizeRequest, Depends(json_body(TokenizeRequest))], work: WorkOf
 ) -> Json:
@@ -55,6 +58,7 @@ def _pieces(encoder: Encoder, request: TokenizeRequest) -> list[list[dict[str, o
     responses=answer(list[str], "The text behind each list of ids"),
     openapi_extra=body(DecodeRequest),
 )
+@needs(Scope.EMBED)
 async def decode(
     request: Annotated[DecodeRequest, Depends(json_body(DecodeRequest))], work: WorkOf
 ) -> Json:

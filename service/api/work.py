@@ -12,6 +12,7 @@ from typing import Annotated, ParamSpec, TypeVar
 import anyio.to_thread
 from fastapi import Depends, Header, Request
 
+from service.api.auth import check_scope
 from service.api.context import context_of
 from service.api.disconnect import cancelled_on_disconnect
 from service.api.limits import check_count
@@ -19,6 +20,8 @@ from service.api.state import State, state_of
 from service.errors import DeadlineError, InputError
 from service.inference.encoder import Encoder
 from service.inference.engine import Embedded, EmbedOptions
+from service.security.grants import Scope
+from service.security.permitted import permitted
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -28,7 +31,9 @@ class Work:
     """What a handler needs to answer one request.
 
     Attributes:
-        resources: The loaded models and stores.
+        resources: The loaded models and stores, with the corpora that the client may touch.
+        grant: What the client may do.
+        all_corpora: For those who have asked `resources` whether the client may.
         metrics: What is counted.
         max_inputs: Texts that the request may have.
         max_line_bytes: Of one line, where the body is a stream of lines.
@@ -37,14 +42,17 @@ class Work:
     """
 
     def __init__(self, request: Request, state: State, *, timeout: str | None) -> None:
-        self.resources = state.resources
+        loaded = state.resources
+        self._context = context_of(request)
+        self.grant = self._context.grant
+        self.all_corpora = loaded.corpora
+        self.resources = replace(loaded, corpora=permitted(loaded.corpora, self.grant))
         self.metrics = state.metrics
         self.max_inputs = state.settings.max_inputs
         self.max_line_bytes = state.settings.max_body_bytes
         self.one_projection = state.one_projection
         self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
         self._request = request
-        self._context = context_of(request)
 
     async def embed(
         self,
@@ -84,7 +92,7 @@ class Work:
     async def _embed(
         self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions | None, seconds: float
     ) -> Embedded:
-        options = replace(options or EmbedOptions(), client=self._context.client)
+        options = replace(options or EmbedOptions(), client=self.grant.client)
         try:
             # What is cancelled here is dropped from the queue before it is computed.
             with self._context.traces.embedding(encoder.name, len(texts)) as span:
@@ -112,6 +120,10 @@ class Work:
     ) -> Result:
         """Return what a blocking `call` returns, run on another thread."""
         return await anyio.to_thread.run_sync(lambda: call(*args, **kwargs))
+
+    def require(self, scope: Scope) -> None:
+        """Raise ForbiddenError unless the client has `scope` besides the route's own."""
+        check_scope(self.grant, frozenset({scope}))
 
     def searched(self, corpus: str, seconds: float) -> None:
         """Report one search call."""

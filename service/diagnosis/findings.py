@@ -13,9 +13,10 @@ from typing import Literal, TypeAlias
 
 from service.classification.head import read_head
 from service.diagnosis.machine import execution_providers, installed_versions
-from service.errors import InterlinguaError
+from service.errors import InterlinguaError, SettingsError
 from service.hardware import available_cores
 from service.huggingface.bundle import read_model
+from service.security.exposure import asks_for_keys, check_exposure, is_loopback
 from service.settings import Settings
 
 Level: TypeAlias = Literal["error", "advice"]
@@ -105,7 +106,10 @@ def _threads(settings: Settings) -> Iterator[Finding]:
 
 
 def _safety(settings: Settings) -> Iterator[Finding]:
-    open_to_all = settings.host not in ("127.0.0.1", "::1", "localhost")
-    if open_to_all and not (settings.api_keys or settings.api_keys_file):
+    try:
+        check_exposure(settings)
+    except SettingsError as error:
+        yield Finding("error", error.message, error.remedy or "")
+    if not (is_loopback(settings.host) or asks_for_keys(settings)) and settings.open_to_network:
         what = f"The server listens on {settings.host} and asks for no key."
         yield Finding("advice", what, "Set INTERLINGUA_API_KEYS, or put a proxy before it.")

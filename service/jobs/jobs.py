@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from service.errors import ConflictError, NotFoundError, UnavailableError
+from service.errors import ConflictError, InterlinguaError, NotFoundError, UnavailableError
 from service.jobs.job import Job, JobCancelledError, JobState, JobStatus, Result
 from service.jobs.journal import Journal
 
@@ -86,9 +86,7 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(id)
         if job is None:
-            raise NotFoundError(
-                "There is no job of this id.", field="id", given=id, remedy="GET /jobs lists them."
-            )
+            raise no_such_job(id)
         return job
 
     def list(self) -> tuple[Job, ...]:
@@ -128,6 +126,10 @@ class Jobs:
             result = task(job)
         except JobCancelledError:
             job.end_cancelled()
+        except InterlinguaError as error:
+            _log.warning("Job %s (%s of %s) failed: %s", job.status.id, job.status.kind,
+                         job.status.subject, error)  # fmt: skip
+            job.become(JobState.FAILED, error=self._describe(error))
         except Exception as error:
             _log.exception("Job %s (%s of %s) failed.", job.status.id, job.status.kind,
                            job.status.subject)  # fmt: skip
@@ -140,3 +142,10 @@ class Jobs:
         for id in over[: max(len(over) - KEPT, 0)]:
             del self._jobs[id]
             self._journal.forget(id)
+
+
+def no_such_job(id: str) -> NotFoundError:
+    """Return the error for a job that is not there."""
+    return NotFoundError(
+        "There is no job of this id.", field="id", given=id, remedy="GET /jobs lists them."
+    )

@@ -15,7 +15,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
 """The trace that this request is a part of, where traces are made."""
 
-_OWN_FIELDS = ("method", "route", "status", "seconds")
+_OWN_FIELDS = ("method", "route", "status", "seconds", "client")
 """What `extra=` of our log calls may carry; everything else stays out of the lines."""
 
 

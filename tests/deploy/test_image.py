@@ -18,6 +18,7 @@ from tests.deploy.tools import ROOT, docker_engine, run
 
 IMAGE = "interlingua:under-test"
 LIMIT_BYTES = 450_000_000
+OPEN = ("-e", "INTERLINGUA_OPEN_TO_NETWORK=true")
 LOCKED = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges:true")
 
 pytestmark = [pytest.mark.slow, pytest.mark.e2e, pytest.mark.timeout(1200)]
@@ -77,7 +78,7 @@ def test_it_holds_nothing_that_only_building_needs(docker: str, module: str) -> 
 
 def test_it_starts_without_a_network_and_drains(docker: str) -> None:
     began = time.monotonic()
-    name = run(docker, "run", "-d", "--network=none", *LOCKED, IMAGE).strip()
+    name = run(docker, "run", "-d", "--network=none", *OPEN, *LOCKED, IMAGE).strip()
     try:
         until = began + 60
         while "Interlingua is up" not in (log := logs(docker, name)):
@@ -88,6 +89,12 @@ def test_it_starts_without_a_network_and_drains(docker: str) -> None:
         assert state["State"]["ExitCode"] == 0
     finally:
         run(docker, "rm", "-fv", name)
+
+
+def test_without_keys_it_does_not_open_itself_to_a_network(docker: str) -> None:
+    done = subprocess.run([docker, "run", "--rm", IMAGE], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "INTERLINGUA_OPEN_TO_NETWORK" in done.stderr
 
 
 def test_its_health_is_known_to_the_engine(docker: str, container: tuple[str, str]) -> None:
@@ -104,7 +111,7 @@ def test_its_health_is_known_to_the_engine(docker: str, container: tuple[str, st
 @pytest.fixture(scope="module")
 def container(docker: str) -> Iterator[tuple[str, str]]:
     """A running container and its URL on this machine's loopback."""
-    name = run(docker, "run", "-d", "-p", "127.0.0.1:0:8000", *LOCKED, IMAGE).strip()
+    name = run(docker, "run", "-d", "-p", "127.0.0.1:0:8000", *OPEN, *LOCKED, IMAGE).strip()
     try:
         address = run(docker, "port", name, "8000").split()[0]
         url = f"http://{address}"

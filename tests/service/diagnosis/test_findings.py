@@ -46,6 +46,6 @@ def test_data_on_a_read_only_place(
 
 def test_what_could_be_better_is_advice(tiny_bundle: Path, tmp_path: Path) -> None:
     found = find(settings(tiny_bundle, tmp_path, workers=available_cores() + 3, host="0.0.0.0"))
-    assert [finding.level for finding in found] == ["advice", "advice"]
+    assert [finding.level for finding in found] == ["advice", "error"]
     assert f"--workers {available_cores()}" in found[0].remedy
     assert "INTERLINGUA_API_KEYS" in found[1].remedy

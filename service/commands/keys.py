@@ -1,0 +1,81 @@
+"""`interlingua keys`: API keys and the lines of a keys file that hold them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from service.security.grants import Grant, Scope, new_key, read_line, write_line
+
+
+@click.group()
+def keys() -> None:
+    """Make API keys, and keep their digests in place of them."""
+
+
+@keys.command()
+@click.option("--name", default="", help="Who it is for; shown in the log.")
+@click.option(
+    "--scope", "scopes", multiple=True, type=click.Choice([scope.value for scope in Scope]),
+    help="What it is good for; may be given several times. All by default.",
+)  # fmt: skip
+@click.option(
+    "--corpus", "corpora", multiple=True,
+    help="A corpus it may touch, or team-* for all that begin so; several times. All by default.",
+)  # fmt: skip
+@click.option("--rate", type=float, help="Requests a second. Any number by default.")
+@click.option(
+    "--file", type=click.Path(dir_okay=False, path_type=Path),
+    help="Keys file that gets the line; a server that reads it takes the key within a second.",
+)  # fmt: skip
+def new(
+    name: str, scopes: tuple[str, ...], corpora: tuple[str, ...], rate: float | None,
+    file: Path | None,
+) -> None:  # fmt: skip
+    """Print a new key, once: only its digest is kept.
+
+    \b
+    Examples:
+      interlingua keys new --file keys
+      interlingua keys new --name shop --scope search --corpus shop-* --rate 50 --file keys
+    """
+    key = new_key()
+    grant = Grant(name, frozenset(map(Scope, scopes or Scope)), corpora or None, rate)
+    line = write_line(key, grant)
+    click.echo(key)
+    if file is None:
+        click.echo(f"Put this line into the keys file:\n{line}", err=True)
+        return
+    there = file.read_text(encoding="utf-8") if file.exists() else ""
+    _replace(file, there + ("" if there.endswith("\n") or not there else "\n") + line + "\n")
+    click.echo(f"Its line is in {file}.", err=True)
+
+
+@keys.command("hash")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def hash_keys(file: Path) -> None:
+    """Write digests in place of the keys that FILE holds in plain; the keys stay valid.
+
+    \b
+    Example: interlingua keys hash keys
+    """
+    lines, hashed = [], 0
+    for line in file.read_text(encoding="utf-8").splitlines():
+        is_key = bool(line.strip()) and not line.lstrip().startswith("#")
+        if is_key and not read_line(line).hashed:
+            first, *rest = line.split()
+            line = " ".join([f"sha256:{read_line(first).digest.hex()}", *rest])
+            hashed += 1
+        lines.append(line)
+    _replace(file, "\n".join(lines) + "\n")
+    click.echo(f"{hashed} keys hashed in {file}.", err=True)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write `file` in one step, readable by its owner alone."""
+    staging = file.with_name(file.name + ".new")
+    with os.fdopen(os.open(staging, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as out:
+        out.write(text)
+    staging.replace(file)

@@ -1,0 +1,1 @@
+"""Who may do what: keys, the scopes and corpora they are good for, and how fast they may ask."""
