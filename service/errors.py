@@ -24,6 +24,7 @@ Their way to HTTP statuses is one table, in `service.api.problems`.
 from __future__ import annotations
 
 import reprlib
+from pathlib import Path
 
 
 class InterlinguaError(Exception):
@@ -127,7 +128,29 @@ class SettingsError(InterlinguaError):
 
 
 class StorageError(InterlinguaError):
-    """The disk or the database refused; nothing was acknowledged."""
+    """The disk or the database refused; nothing was acknowledged.
+
+    Args:
+        message: What is wrong, without the path: it is what a client is told.
+        path: The file or directory at fault, which only the log and the terminal name.
+        field: As for every error.
+        remedy: As for every error.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: Path | None = None,
+        field: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message, field=field, remedy=remedy)
+        self.path = path
+
+    def __str__(self) -> str:
+        told = super().__str__()
+        return told if self.path is None else f"{self.path}: {told}"
 
 
 class BackendError(InterlinguaError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http
 import json
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from starlette.types import Scope
 from service import errors
 from service.api.validation import explain
 from service.telemetry.metrics import Metrics
+
+log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
 FIRST_OF_OURS = 500
@@ -181,6 +184,8 @@ def add_problem_handlers(app: FastAPI, metrics: Metrics) -> None:
 
     async def answer(request: Request, error: Exception) -> Response:
         count_rejection(error, metrics)
+        if isinstance(error, errors.StorageError):
+            log.error("%s", error)  # with the path, which the client is not told
         return problem_response(error, request.scope)
 
     for handled in (errors.InterlinguaError, HTTPException, RequestValidationError):

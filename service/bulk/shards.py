@@ -79,7 +79,9 @@ class Output:
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"{directory} cannot be made: {error.strerror}.") from error
+            raise StorageError(
+                f"The directory cannot be made: {error.strerror}.", path=directory
+            ) from error
 
     def has(self, shard: Shard) -> bool:
         """Whether `shard` is there, made of the same."""
@@ -114,7 +116,8 @@ class Output:
             with suppress(OSError):
                 staging.unlink(missing_ok=True)
             raise StorageError(
-                f"{path} cannot be written: {error.strerror or error}.",
+                f"A shard cannot be written: {error.strerror or error}.",
+                path=path,
                 remedy="Free some space and start it again: finished shards are kept.",
             ) from error
 

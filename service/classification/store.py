@@ -90,7 +90,7 @@ class ClassifierStore:
         try:
             return int(path.read_text("ascii"))
         except (OSError, ValueError) as error:
-            raise StorageError(f"{path} cannot be read: {error}.") from error
+            raise StorageError("The current version cannot be read.", path=path) from error
 
     def path(self, name: str, version: int) -> Path:
         """Return the directory of a version, which may not be there yet."""

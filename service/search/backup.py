@@ -44,7 +44,7 @@ def back_up(data: Path, to: Path) -> list[Path]:
             else:
                 shutil.copy2(file, copy)
     except (OSError, sqlite3.Error) as error:
-        raise StorageError(f"The backup to {to} is not whole: {error}.") from error
+        raise StorageError(f"The backup is not whole: {error}.", path=to) from error
     return [file.relative_to(data) for file in files]
 
 
@@ -60,4 +60,6 @@ def _copy_database(file: Path, copy: Path) -> None:
         source.backup(target)
         (verdict,) = target.execute("PRAGMA quick_check").fetchone()
         if verdict != "ok":
-            raise StorageError(f"{file} is damaged: {verdict}.", remedy="Keep the last backup.")
+            raise StorageError(
+                f"The database is damaged: {verdict}.", path=file, remedy="Keep the last backup."
+            )

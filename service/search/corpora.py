@@ -124,6 +124,7 @@ class Corpora:
             why = self._damaged[name]
             raise StorageError(
                 f"Corpus {name!r} could not be opened: {why.message}",
+                path=self.directory / name,
                 field="corpus",
                 remedy=why.remedy or "Restore the corpus from a copy, or drop it.",
             )
@@ -280,6 +281,7 @@ def _sweep(folder: Path) -> None:
 
 def _refused(path: Path, error: OSError) -> StorageError:
     return StorageError(
-        f"{path} cannot be used: {error.strerror or error}.",
+        f"The corpora's directory cannot be used: {error.strerror or error}.",
+        path=path,
         remedy="Check the data directory's rights and free space.",
     )

@@ -329,7 +329,9 @@ def _read_policy(path: Path) -> IndexPolicy:
     except FileNotFoundError:  # a corpus of before there was a choice
         return IndexPolicy()
     except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise StorageError(
+            f"The index policy cannot be read: {error.strerror or error}.", path=path
+        ) from error
 
 
 def _hit(document: Document, score: float, passage: int) -> Hit:

@@ -52,7 +52,7 @@ def storage_errors(path: Path) -> Iterator[None]:
         # An error without a code comes from Python's binding, which found text that is no UTF-8.
         reason, remedy = _REFUSALS.get(code, (str(error), "Restore the corpus from a copy."))
         raise StorageError(
-            f"The database {path} cannot be used: {reason} ({error}).", remedy=remedy
+            f"The corpus' database cannot be used: {reason} ({error}).", path=path, remedy=remedy
         ) from error
 
 
@@ -135,7 +135,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise UnavailableError(f"The corpus in {self.path.parent} is closed.")
+            raise UnavailableError(f"The corpus {self.path.parent.name!r} is closed.")
 
     def _fold_log(self) -> None:
         # SQLite would do this inside a commit, while searches wait for it (see

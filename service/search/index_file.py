@@ -85,7 +85,7 @@ def write_index_file(
     except (OSError, RuntimeError) as error:  # FAISS raises RuntimeError for a failed write
         with suppress(OSError):
             staging.unlink(missing_ok=True)
-        raise StorageError(f"The index {path} cannot be written: {error}.") from error
+        raise StorageError(f"The index cannot be written: {error}.", path=path) from error
 
 
 def read_index_file(path: Path) -> SavedIndex:
@@ -152,4 +152,4 @@ def _verified_length(path: Path, file: BinaryIO) -> int:
 
 
 def _damaged(path: Path, reason: str) -> StorageError:
-    return StorageError(f"The index {path} is damaged: {reason}.", remedy="It is built again.")
+    return StorageError(f"The index is damaged: {reason}.", path=path, remedy="It is built again.")

@@ -199,7 +199,8 @@ class Snapshot:
 
     def _inconsistent(self, key: int) -> StorageError:
         return StorageError(
-            f"The database {self._path} is damaged: row {key} is missing or cut.",
+            f"The corpus' database is damaged: row {key} is missing or cut.",
+            path=self._path,
             remedy="Restore the corpus from a copy, or drop it.",
         )
 

@@ -135,7 +135,8 @@ class Store:
         """
         if self._retired:
             raise UnavailableError(
-                f"The corpus in {self.path.parent} was just encoded anew.", remedy="Send it again."
+                f"The corpus {self.path.parent.name!r} was just encoded anew.",
+                remedy="Send it again.",
             )
         with self._database.writing() as connection:
             yield Transaction(connection, self._view(connection))
@@ -164,20 +165,22 @@ class Store:
         with self._database.reading() as connection:
             if version == 0:
                 raise StorageError(
-                    f"{self.path} holds no corpus: it is empty, or another program's database.",
+                    "The database holds no corpus: it is empty, or another program's.",
+                    path=self.path,
                     remedy="Restore the corpus from a copy, or drop it.",
                 )
             if version != SCHEMA_VERSION:
                 raise StorageError(
-                    f"{self.path} has schema version {version}; this service reads "
+                    f"The database has schema version {version}; this service reads "
                     f"{SCHEMA_VERSION}.",
+                    path=self.path,
                     remedy="Open it with the version of the service that wrote it.",
                 )
             row = connection.execute(
                 "SELECT model, space, dimension, metadata, created, passages FROM corpus"
             ).fetchone()
         if row is None:
-            raise StorageError(f"{self.path} does not say what corpus it is.")
+            raise StorageError("The database does not say what corpus it is.", path=self.path)
         model, space, dimension, metadata, created, passages = row
         return Header(
             model,
