@@ -53,7 +53,11 @@ def test_nothing_heavy_is_imported_for_help() -> None:
 
 
 def test_a_command_that_is_interrupted_says_so_by_its_code(tiny_bundle: Path) -> None:
-    code = "from service.cli import main; main()"
+    # A job in the background of a shell script is born with the interrupt ignored.
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from service.cli import main; main()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", code, "embed", "--model", str(tiny_bundle)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
