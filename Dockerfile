@@ -43,8 +43,10 @@ FROM python:${PYTHON_VERSION}-slim-bookworm AS base-cpu
 
 # hadolint ignore=DL3006
 FROM ${CUDA_IMAGE} AS base-gpu
+# What the Python that is copied in is linked with.
 # hadolint ignore=DL3008
-RUN apt-get update && apt-get install -y --no-install-recommends libsqlite3-0 \
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates libbz2-1.0 \
+        libffi8 liblzma5 libreadline8 libsqlite3-0 libssl3 libuuid1 zlib1g \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /usr/local/bin /usr/local/bin
 COPY --from=build /usr/local/lib /usr/local/lib
@@ -96,9 +98,11 @@ LABEL org.opencontainers.image.title="interlingua" \
       org.opencontainers.image.documentation="docs/deploy.md"
 # hadolint ignore=DL3067
 COPY --from=root / /
+# The library path is where Kubernetes' device plugins mount a driver; elsewhere it is not there.
 ENV PATH=/opt/interlingua/bin:/usr/local/bin:/usr/bin:/bin \
     LANG=C.UTF-8 \
     SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
+    LD_LIBRARY_PATH=/usr/local/nvidia/lib:/usr/local/nvidia/lib64 \
     NVIDIA_VISIBLE_DEVICES=all \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility \
     PYTHONUNBUFFERED=1 \
