@@ -112,13 +112,13 @@ def kinds() -> list[Kind]:
 def post(path: str, body: object) -> bytes:
     """Return a request as it goes over the wire."""
     content = json.dumps(body).encode()
-    head = f"POST {path} HTTP/1.1\r\nhost: sizing\r\ncontent-type: application/json\r\n"
+    head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
     return f"{head}content-length: {len(content)}\r\n\r\n".encode() + content
 
 
 def get(path: str) -> bytes:
     """Return a request without a body."""
-    return f"GET {path} HTTP/1.1\r\nhost: sizing\r\n\r\n".encode()
+    return f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode()
 
 
 async def load(
