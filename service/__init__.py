@@ -8,10 +8,15 @@ vector's width. Times are seconds, sizes bytes, unless a name says otherwise.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from service.standalone.encoder import Encoder
+
+# ONNX Runtime's wheels keep an id of the machine in the home directory and send how they are used
+# to their maker; it reads this when the first session is made. Nothing leaves a machine through us.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = ["Encoder"]
 
