@@ -19,6 +19,11 @@ function labelled(text, scored) {
 async function classify(event) {
   event.preventDefault();
   const inputs = lines(byId("texts").value);
+  if (!inputs.length) {
+    byId("labelled").replaceChildren();
+    say("classify-status", "Write a text, or several: one a line.", true);
+    return;
+  }
   const body = { classifier: byId("classifier").value || undefined, inputs, top_k: SHOWN_LABELS };
   const begun = performance.now();
   try {

@@ -14,7 +14,13 @@ let example = 0;
 
 async function compare(event) {
   event?.preventDefault();
-  const body = { inputs: { source_sentence: byId("left").value, sentences: [byId("right").value] } };
+  const [left, right] = [byId("left").value, byId("right").value];
+  if (!left.trim() || !right.trim()) {
+    byId("gauge").hidden = true;
+    say("compare-status", "Write a text into both boxes.", true);
+    return;
+  }
+  const body = { inputs: { source_sentence: left, sentences: [right] } };
   const begun = performance.now();
   try {
     const { answer } = await ask({ method: "POST", path: "/similarity", body });

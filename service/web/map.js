@@ -45,6 +45,11 @@ function legend() {
 async function draw(event) {
   event?.preventDefault();
   const rows = parse(byId("column").value);
+  if (!rows.length) {
+    byId("map-result").hidden = true;
+    say("map-status", "Write some texts: one a line.", true);
+    return;
+  }
   const body = { inputs: rows.map((row) => row.text), method: byId("method").value };
   say("map-status", "Drawing …");
   const begun = performance.now();

@@ -56,7 +56,7 @@ def _classify(page: Page) -> None:
 
 
 def _live(page: Page) -> None:
-    for _ in range(6):
+    for _ in range(15):
         page.click("#burst")
         page.wait_for_timeout(1300)
 

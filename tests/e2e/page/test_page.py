@@ -110,6 +110,9 @@ def test_a_sample_of_the_corpus_is_drawn(page: Page) -> None:
     assert "by t-SNE" in status(page, "map-status")
     assert page.locator("#legend button").count() >= 3
     assert page.locator("#matrix canvas").count() == 1
+    page.focus("#matrix")
+    page.keyboard.press("ArrowRight")
+    assert re.match(r"-?[01]\.\d{3}: “.+” and “.+”", page.inner_text("#matrix-caption"))
 
 
 def test_texts_are_classified(page: Page) -> None:
@@ -148,6 +151,17 @@ def test_live_figures_move(page: Page) -> None:
     before = page.inner_text("#gauges")
     page.wait_for_timeout(1500)
     assert page.inner_text("#gauges") == before
+
+
+@pytest.mark.parametrize(
+    ("tab", "field"), [("compare", "left"), ("map", "column"), ("classify", "texts")]
+)
+def test_nothing_written_is_asked_for_and_not_sent(page: Page, tab: str, field: str) -> None:
+    page.click(f"#tab-{tab}")
+    page.fill(f"#{field}", " \n")
+    page.click(f"#{tab} .primary")
+    expect(page.locator(f"#{tab}-status.problem")).to_contain_text("Write")
+    assert not page.is_visible("#curl")
 
 
 def test_what_the_service_refuses_is_said(page: Page, complaints: list[str]) -> None:

@@ -78,6 +78,9 @@ def test_nothing_is_cut_off_nameless_or_too_pale(
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
             assert page.evaluate(CONTRASTS) == [], tab
         assert page.evaluate(NAMELESS) == []
+        page.goto("/docs")
+        page.wait_for_selector("section h2")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "docs"
     finally:
         context.close()
 
