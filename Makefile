@@ -64,7 +64,7 @@ train: $(VENV)/.dev  ## Train interlingua-fast from raw files: make train DATA=D
 constraints: $(VENV)/bin/python  ## Resolve the pinned versions anew
 	@$(PIP) uv
 	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
-	    --no-emit-index-url --extra cpu --extra otel --extra train --extra dev --extra docs pyproject.toml \
+	    --no-emit-index-url --extra cpu --extra openvino --extra otel --extra train --extra dev --extra docs pyproject.toml \
 	    -c constraints/pins.txt -o constraints/cpu.txt
 	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --no-header --no-annotate \
 	    --no-emit-index-url constraints/clients.in -o constraints/clients.txt

@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from service.bundle.library import ModelLibrary
 from service.errors import InputError
 from service.hardware import available_cores
+from service.inference.wishes import PrecisionWish, RuntimeWish
 from service.security.keys import Keys
 from service.shipped import shipped_heads, shipped_models
 
@@ -61,7 +62,38 @@ class Settings(BaseSettings):
         le=256,
         description="Encoder threads; as many as cores by default, cgroup quota respected",
     )
-    batch_tokens: int = Field(4096, ge=16, le=1_048_576, description="Padded tokens of one batch")
+    runtime: RuntimeWish = Field(
+        "auto",
+        description="What transformers are run on: onnxruntime; openvino (extra openvino); auto "
+        "measures what is installed and keeps the figures in the data directory",
+    )
+    precision: PrecisionWish = Field(
+        "auto",
+        description="What transformers compute in: fp32, bf16, int8; or auto, the fastest measured "
+        "whose vectors stay within a cosine of 0.99 of full precision",
+    )
+    batch_tokens: int = Field(
+        4096,
+        ge=16,
+        le=1_048_576,
+        description="Tokens of one batch at most, padding counted where it is computed",
+    )
+    queue_tokens: int = Field(
+        262_144, ge=16, description="Padded tokens that may wait before requests get a 429"
+    )
+    max_inputs: int = Field(2048, ge=1, description="Texts in one request")
+    token_input: TokenInput = Field(
+        "reject", description="Token ids in place of texts: reject; native for the default model's "
+        "own; cl100k_base for OpenAI's, which LangChain sends (needs the extra tiktoken)",
+    )  # fmt: skip
+    vector_engine: str = Field(
+        "",
+        description="Milvus engine that holds the corpora: http://host:19530, or a path ending in "
+        ".db for the embedded one; empty for the built-in store",
+    )
+    vector_engine_token: SecretStr | None = Field(
+        None, description="user:password or key of the vector engine"
+    )
     queue_tokens: int = Field(
         262_144, ge=16, description="Padded tokens that may wait before requests get a 429"
     )
@@ -132,6 +164,11 @@ class Settings(BaseSettings):
             Keys([key.get_secret_value() for key in self.api_keys], self.api_keys_file)
         except InputError as error:
             raise ValueError(str(error)) from None
+        if self.workers > (cores := available_cores()):
+            raise ValueError(
+                f"workers ({self.workers}) is above the {cores} cores that this process may use; "
+                "threads that share a core only wait for each other. Lower it, or raise the quota"
+            )
         if self.queue_tokens < self.batch_tokens:
             raise ValueError(
                 f"queue_tokens ({self.queue_tokens}) is below batch_tokens ({self.batch_tokens}); "

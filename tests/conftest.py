@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from service.inference.encoder import Encoder
 from tests.tiny_bundle import make_tiny_bundle
+
+# Measuring the runtimes of each small model would take seconds, and its choice is the machine's.
+os.environ.setdefault("INTERLINGUA_RUNTIME", "onnxruntime")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from service.api.problems import problem_of
 from service.api.state import Resources
@@ -13,8 +14,11 @@ from service.classification.classifiers import Classifiers
 from service.classification.store import ClassifierStore
 from service.demo.loader import load_demo
 from service.errors import SettingsError
+from service.huggingface.bundle import read_model
+from service.inference.choosing import Choice, Wishes, choose
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
+from service.inference.providers import best_providers
 from service.inference.session import Vectors
 from service.jobs.job import Result
 from service.jobs.jobs import Jobs
@@ -39,8 +43,9 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
     """
     began = time.monotonic()
     encoders: dict[str, Encoder] = {}
+    choices: dict[str, Choice] = {}
     for directory in settings.model:
-        encoder = Encoder(directory)
+        encoder, choice = _open(directory, settings)
         if encoder.name in encoders:
             raise SettingsError(
                 f"Two models are called {encoder.name}.",
@@ -49,7 +54,7 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
                 remedy="Give one of them, or rename one in its bundle.json.",
             )
         encoder.encode(_WARM_UP)
-        encoders[encoder.name] = encoder
+        encoders[encoder.name], choices[encoder.name] = encoder, choice
         manifest = encoder.manifest
         metrics.model_info.labels(encoder.name, manifest.identity, str(manifest.dimension)).set(1)
     classifiers = Classifiers(settings.head, ClassifierStore(settings.data / "classifiers"))
@@ -58,7 +63,8 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
         undo.callback(corpora.close)
         jobs = Jobs(settings.data / "jobs", describe=_problem)
         undo.callback(jobs.close)
-        resources = Resources(encoders, _engine(settings, metrics), corpora, classifiers, jobs)
+        engine = _engine(settings, metrics)
+        resources = Resources(encoders, engine, corpora, classifiers, jobs, choices)
         undo.callback(resources.engine.close)
         if settings.demo_corpus:
             _load_demo(resources)
@@ -67,6 +73,21 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
         undo.pop_all()
     log.info("loaded %s in %.1f s", ", ".join(encoders), time.monotonic() - began)
     return resources
+
+
+def _open(directory: Path, settings: Settings) -> tuple[Encoder, Choice]:
+    """Return the model in `directory`, and on what it runs."""
+    bundle = read_model(directory)
+    if settings.batch_tokens < bundle.manifest.max_tokens:
+        log.warning(
+            "batch_tokens (%d) is below the %d tokens that %s takes: longer texts run alone",
+            settings.batch_tokens,
+            bundle.manifest.max_tokens,
+            bundle.manifest.name,
+        )
+    wishes = Wishes(settings.runtime, settings.precision, settings.workers, best_providers())
+    choice = choose(bundle, wishes, memory=settings.data / "measured-runtimes.json")
+    return Encoder(bundle, execution=choice.execution), choice
 
 
 def close(resources: Resources) -> None:

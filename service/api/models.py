@@ -40,11 +40,15 @@ async def info(state: StateOf, resources: Loaded) -> Json:
     """Describe the service as text-embeddings-inference does."""
     manifest = resources.default_encoder.manifest
     settings = state.settings
+    choice = resources.choices.get(manifest.name)
+    execution = resources.default_encoder.execution
     return Json(
         {
             "model_id": manifest.name,
             "model_sha": manifest.identity,
-            "model_dtype": manifest.precision,
+            "model_dtype": served_precision(resources.default_encoder),
+            "runtime": execution.runtime,
+            "measured": [way.model_dump() for way in choice.measured] if choice else [],
             "served_model_name": manifest.name,
             "model_type": {"embedding": {"pooling": manifest.pooling}},
             "max_input_length": manifest.max_tokens,
@@ -60,6 +64,12 @@ async def info(state: StateOf, resources: Loaded) -> Json:
             "max_batch_requests": None,
         }
     )
+
+
+def served_precision(encoder: Encoder) -> str:
+    """Return what `encoder` computes in; ONNX Runtime in what its graph was written in."""
+    execution = encoder.execution
+    return encoder.manifest.precision if execution.precision == "fp32" else execution.precision
 
 
 def _describe(encoder: Encoder, *, default: bool) -> dict[str, object]:

@@ -12,6 +12,7 @@ from fastapi import Depends, FastAPI, Request
 from service.bundle.manifest import SHARED, UNKNOWN_LANGUAGE
 from service.classification.classifiers import Classifiers
 from service.errors import ConflictError, InputError, NotFoundError, UnavailableError
+from service.inference.choosing import Choice
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
 from service.jobs.jobs import Jobs
@@ -41,6 +42,7 @@ class Resources:
         corpora: The documents and their indexes.
         classifiers: The heads.
         jobs: Work that goes on after its request was answered.
+        choices: Name -> on what an encoder runs, and what was measured.
     """
 
     encoders: dict[str, Encoder]
@@ -48,6 +50,7 @@ class Resources:
     corpora: CorporaBackend
     classifiers: Classifiers
     jobs: Jobs
+    choices: dict[str, Choice] = field(default_factory=dict)
 
     @property
     def default_encoder(self) -> Encoder:

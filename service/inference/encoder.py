@@ -12,8 +12,10 @@ from service.bundle.manifest import SHARED, EncoderEntry, Manifest
 from service.bundle.reader import Bundle
 from service.errors import InputError
 from service.huggingface.bundle import read_model
+from service.inference.budget import Budget
+from service.inference.execution import Execution, open_session
 from service.inference.pooling import Pooler, read_dense_layer
-from service.inference.session import EncoderSession, Vectors
+from service.inference.session import Session, Vectors
 from service.inference.slices import slice_by_length
 from service.inference.vectors import finish
 from service.text.language import detector
@@ -31,7 +33,7 @@ class Tower:
     """One graph and the tokenizer that feeds it; a bundle has one, or one a language."""
 
     tokenizer: Tokenizer
-    session: EncoderSession
+    session: Session
 
 
 class Encoder:
@@ -43,18 +45,15 @@ class Encoder:
     Args:
         bundle: A bundle's directory, or one that sentence-transformers or transformers wrote, with
             ONNX weights; or a bundle already read.
-        providers: ONNX Runtime execution providers, best first.
+        execution: On what its graphs run; ONNX Runtime on the CPU by default.
 
     Raises:
         BundleError: The bundle cannot be trusted or served.
+        SettingsError: The runtime or the precision is not to be had.
     """
 
-    def __init__(
-        self,
-        bundle: str | Path | Bundle,
-        *,
-        providers: tuple[str, ...] = ("CPUExecutionProvider",),
-    ) -> None:
+    def __init__(self, bundle: str | Path | Bundle, *, execution: Execution | None = None) -> None:
+        self.execution = execution or Execution()
         self._bundle = bundle if isinstance(bundle, Bundle) else read_model(Path(bundle))
         self.manifest: Manifest = self._bundle.manifest
         self.towers: dict[str, Tower] = {}
@@ -63,14 +62,24 @@ class Encoder:
             if entry.graph not in loaded:
                 loaded[entry.graph] = Tower(
                     load_tokenizer(entry.tokenizer, self._bundle.tokenizer_path(entry)),
-                    EncoderSession(
-                        self._bundle.graph_path(entry),
-                        dimension=self.manifest.dimension,
-                        providers=providers,
-                        pooler=_pooler(self._bundle, entry),
-                    ),
+                    self.open_again(language, self.execution),
                 )
             self.towers[language] = loaded[entry.graph]
+
+    def open_again(self, language: str, execution: Execution) -> Session:
+        """Return a new session over the graph for `language`; the bundle's files must be there.
+
+        Raises:
+            BundleError: The graph cannot be run.
+            SettingsError: The runtime is not installed, or lacks the precision.
+        """
+        entry = self.manifest.encoders[language]
+        return open_session(
+            self._bundle.graph_path(entry),
+            dimension=self.manifest.dimension,
+            execution=execution,
+            pooler=pooler_of(self._bundle, entry),
+        )
 
     @property
     def name(self) -> str:
@@ -81,6 +90,11 @@ class Encoder:
     def dimension(self) -> int:
         """Width of a full vector."""
         return self.manifest.dimension
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those that the bundle was trained for."""
+        return self.manifest.languages
 
     @property
     def needs_language(self) -> bool:
@@ -158,14 +172,18 @@ class Encoder:
             tokens = tower.tokenizer.encode(
                 [texts[p] for p in positions], max_tokens=self.manifest.max_tokens, cut=cut
             ).tokens
-            for group in slice_by_length(list(map(len, tokens)), budget=BATCH_TOKENS):
+            budget = Budget(BATCH_TOKENS, tower.session.pads).at_most(tower.session.batch_tokens)
+            for group in slice_by_length(
+                list(map(len, tokens)), budget=budget.tokens, pads=budget.pads
+            ):
                 inputs = tower.tokenizer.collate([tokens[i] for i in group])
                 vectors[[positions[i] for i in group]] = tower.session.run(inputs)
         normalised = self.manifest.normalised if normalize is None else normalize
         return finish(vectors, dimensions=dimensions, normalised=normalised)
 
 
-def _pooler(bundle: Bundle, entry: EncoderEntry) -> Pooler | None:
+def pooler_of(bundle: Bundle, entry: EncoderEntry) -> Pooler | None:
+    """Return what makes sentence vectors of the graph's output; None where the graph does."""
     if entry.pooling is None:
         return None
     layers = [

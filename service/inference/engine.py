@@ -180,8 +180,9 @@ class Engine:
                     when_done=_resolver(loop, future),
                     deadline=options.deadline,
                 )
+                budget = self.queue.budget_of(group.tower)
                 parts = slice_by_length(
-                    list(map(len, group.tokens)), budget=self.queue.batch_tokens
+                    list(map(len, group.tokens)), budget=budget.tokens, pads=budget.pads
                 )
                 jobs.append(job)
                 waiting.append(future)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from service.errors import OverloadedError, UnavailableError
+from service.inference.budget import Budget
+from service.inference.encoder import Tower
 from service.inference.fairness import FairOrder
 from service.inference.work import Job, Slice
 
@@ -26,7 +28,7 @@ class WorkQueue:
 
     Args:
         capacity_tokens: Padded tokens that may wait; past it `put` refuses at once.
-        batch_tokens: Padded tokens of one batch.
+        batch_tokens: Tokens of one batch, at most; a session may want fewer.
         clock: Seconds that only move on; deadlines are read on it.
     """
 
@@ -50,6 +52,11 @@ class WorkQueue:
     def tokens(self) -> int:
         """Padded tokens that wait now."""
         return self._order.tokens
+
+    def budget_of(self, tower: Tower) -> Budget:
+        """Return what one batch of `tower` may hold: no more than its session gains from."""
+        session = tower.session
+        return Budget(self.batch_tokens, session.pads).at_most(session.batch_tokens)
 
     @property
     def depth(self) -> int:
@@ -149,21 +156,28 @@ class WorkQueue:
         if first is None:
             return []
         batch = [first]
-        width, texts = first.width, len(first.rows)
+        budget = self.budget_of(first.job.tower)
+        width, texts, tokens = first.width, len(first.rows), first.tokens
 
         def fits(piece: Slice) -> bool:
             return (
                 piece.job.tower is first.job.tower
-                and max(width, piece.width) * (texts + len(piece.rows)) <= self.batch_tokens
-                and _alike(first.width, piece.width)
+                and budget.takes(
+                    texts=texts + len(piece.rows),
+                    width=max(width, piece.width),
+                    tokens=tokens + piece.tokens,
+                )
+                # Where padding costs nothing, the budget's own bound of the width is enough.
+                and (not budget.pads or _alike(first.width, piece.width))
             )
 
         def more() -> bool:
-            return width * texts < self.batch_tokens
+            return budget.cost(texts=texts, width=width, tokens=tokens) < budget.tokens
 
         for piece in self._order.pop_fitting(alive, fits, more=more, look_ahead=LOOK_AHEAD):
             batch.append(piece)
             width, texts = max(width, piece.width), texts + len(piece.rows)
+            tokens += piece.tokens
         return batch
 
 

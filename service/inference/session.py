@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,30 @@ _STATES = ("token_embeddings", "last_hidden_state")
 """Names of token vectors among several outputs."""
 
 
+class Session(Protocol):
+    """What the engine needs of a graph that is ready to run.
+
+    Attributes:
+        providers: What it computes on, best first.
+        precision: That it computes in.
+        batch_tokens: More tokens in one batch bring nothing; None where it has no opinion.
+        pads: Whether padding is computed like tokens.
+    """
+
+    @property
+    def providers(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def precision(self) -> str: ...  # noqa: D102
+    @property
+    def batch_tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def pads(self) -> bool: ...  # noqa: D102
+
+    def run(self, inputs: Inputs) -> Vectors:
+        """Return float32 [batch, dimension] for padded `inputs`: pooled, not normalised."""
+        ...
+
+
 class EncoderSession:
     """An ONNX Runtime session over one encoder graph.
 
@@ -50,6 +75,11 @@ class EncoderSession:
     Raises:
         BundleError: Not an ONNX graph, or its inputs and outputs are not those of an encoder.
     """
+
+    precision: ClassVar[str] = "fp32"
+    batch_tokens: ClassVar[int | None] = None
+    pads: ClassVar[bool] = True
+    providers: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -69,7 +99,7 @@ class EncoderSession:
             self._session = ort.InferenceSession(graph, options, providers=list(providers))
         except Exception as error:  # ONNX Runtime's exceptions share no public base
             raise BundleError(f"{graph} cannot be loaded: {error}") from error
-        self.providers: tuple[str, ...] = tuple(self._session.get_providers())
+        self.providers = tuple(self._session.get_providers())
         self._pooler = pooler
         self._inputs = tuple(node.name for node in self._session.get_inputs())
         self._output = self._choose_output()
@@ -125,16 +155,23 @@ class EncoderSession:
         result: Vectors = vectors
         if self._pooler is not None:
             result = self._pooler(vectors, inputs["mask"])
-        if not np.isfinite(result).all():
-            raise BackendError("The model returned numbers that are not finite.")
-        return result
+        return check_finite(result)
 
     def _feed(self, inputs: Inputs) -> Inputs:
         """Return the arrays by the graph's own names, with those that follow from the others."""
-        return {name: _array(_OUR_NAMES.get(name, name), inputs) for name in self._inputs}
+        return {name: graph_input(name, inputs) for name in self._inputs}
 
 
-def _array(name: str, inputs: Inputs) -> npt.NDArray[np.int64]:
+def check_finite(vectors: Vectors) -> Vectors:
+    """Return `vectors`, or raise BackendError where one has a number that is not finite."""
+    if not np.isfinite(vectors).all():
+        raise BackendError("The model returned numbers that are not finite.")
+    return vectors
+
+
+def graph_input(graph_name: str, inputs: Inputs) -> npt.NDArray[np.int64]:
+    """Return the array for the input `graph_name`, int64 [batch, tokens]: ours, or made of it."""
+    name = _OUR_NAMES.get(graph_name, graph_name)
     if name == _ZEROS:
         return np.zeros_like(inputs["ids"])
     if name == _PLACES:

@@ -96,16 +96,24 @@ class Job:
 
 @dataclass(slots=True)
 class Slice:
-    """Some texts of a job, of like length: what a batch is made of."""
+    """Some texts of a job, of like length: what a batch is made of.
+
+    Attributes:
+        job: Whose they are.
+        rows: Their positions in it.
+        width: Tokens of the longest.
+        tokens: Of all.
+        cost: What the session computes for them alone, in tokens.
+    """
 
     job: Job
     rows: list[int]
     width: int = field(init=False)
+    tokens: int = field(init=False)
+    cost: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.width = max(1, max(len(self.job.tokens[row]) for row in self.rows))
-
-    @property
-    def cost(self) -> int:
-        """Padded size in tokens."""
-        return self.width * len(self.rows)
+        lengths = [max(1, len(self.job.tokens[row])) for row in self.rows]
+        self.width = max(lengths)
+        self.tokens = sum(lengths)
+        self.cost = self.width * len(lengths) if self.job.tower.session.pads else self.tokens

@@ -20,12 +20,12 @@ def make(**values: object) -> Settings:
 
 
 def test_flag_beats_variable_beats_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / ".env").write_text("INTERLINGUA_PORT=1111\nINTERLINGUA_WORKERS=3\n")
+    (tmp_path / ".env").write_text("INTERLINGUA_PORT=1111\nINTERLINGUA_WORKERS=1\n")
     assert make().port == 1111
     monkeypatch.setenv("INTERLINGUA_PORT", "2222")
     assert make().port == 2222
     assert make(port=3333).port == 3333
-    assert make().workers == 3
+    assert make().workers == 1
 
 
 def test_lists_come_from_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,6 +47,11 @@ def test_data_lives_where_the_desktop_says(tmp_path: Path, monkeypatch: pytest.M
 
 def test_workers_follow_the_cores() -> None:
     assert make().workers == available_cores()
+
+
+def test_more_workers_than_cores_are_refused() -> None:
+    with pytest.raises(ValidationError, match="cores that this process may use"):
+        make(workers=available_cores() + 1)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,243 @@
+"""Choose on what a model is run, by a short measurement on this machine.
+
+Each way that the machine offers encodes the same texts: how fast, and how near its vectors come to
+those in full precision. The fastest that comes near enough is taken. What was measured is kept
+beside the data, so that the next start is quick; another model, processor or release is measured
+anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from service.bundle.reader import Bundle
+from service.errors import BundleError
+from service.inference.encoder import Encoder
+from service.inference.execution import (
+    Execution,
+    has_openvino,
+    require_openvino,
+)
+from service.inference.session import Vectors
+from service.inference.vectors import normalise
+from service.inference.wishes import Precision, PrecisionWish, Runtime, RuntimeWish
+
+log = logging.getLogger(__name__)
+
+LEAST_COSINE = 0.99
+"""Of any probe's vector with the one in full precision; below it a way is not chosen by itself."""
+
+_SHORT_PROBES = 24
+_LONG_PROBES = 2
+_FULL = Execution()
+
+
+class Measured(BaseModel):
+    """What one way of running a model gave on this machine.
+
+    Attributes:
+        runtime: On what it was run.
+        precision: Of the products.
+        texts_per_second: On one thread, of the probes.
+        least_cosine: Of a probe's vector with that of ONNX Runtime in fp32.
+        mean_cosine: Of all probes.
+    """
+
+    runtime: Runtime
+    precision: Precision
+    texts_per_second: float
+    least_cosine: float
+    mean_cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """On what a model is run.
+
+    Attributes:
+        execution: For `Encoder`.
+        measured: Every way that was measured; empty where there was but one.
+    """
+
+    execution: Execution
+    measured: Sequence[Measured] = ()
+
+    @property
+    def taken(self) -> Measured | None:
+        """The figures of the way that was chosen."""
+        mine = (self.execution.runtime, self.execution.precision)
+        return next((m for m in self.measured if (m.runtime, m.precision) == mine), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the operator fixed.
+
+    Attributes:
+        runtime: One, or auto.
+        precision: One, or auto.
+        streams: Runs at once.
+        providers: ONNX Runtime's, best first.
+    """
+
+    runtime: RuntimeWish = "auto"
+    precision: PrecisionWish = "auto"
+    streams: int = 1
+    providers: tuple[str, ...] = _FULL.providers
+
+
+def choose(bundle: Bundle, wishes: Wishes, *, memory: Path | None = None) -> Choice:
+    """Return how to run the model in `bundle`.
+
+    Args:
+        bundle: The model.
+        wishes: What is fixed.
+        memory: A file of what was measured before; read and written.
+
+    Raises:
+        SettingsError: A runtime that is not installed, or a precision that is not to be had.
+        BundleError: The one way that the wishes leave cannot run the model.
+    """
+    ways = _ways(bundle, wishes)
+    if ways == [_FULL] or [way.precision for way in ways] == ["fp32"]:
+        return Choice(ways[0])
+    key = _key(bundle, ways)
+    known = _read(memory)
+    if key not in known:
+        known[key] = _measure_all(bundle, ways)
+        _write(memory, known)
+    return Choice(_best(known[key], ways), known[key])
+
+
+def _ways(bundle: Bundle, wishes: Wishes) -> list[Execution]:
+    """Return the ways that `wishes` leave, the plainest last."""
+    plain = Execution(streams=wishes.streams, providers=wishes.providers)
+    if bundle.manifest.family == "static":  # it looks up and adds: there is nothing to gain
+        return [plain]
+    wants_openvino = wishes.runtime == "openvino" or wishes.precision in ("bf16", "int8")
+    fixed: Sequence[Precision] = [p for p in get_args(Precision) if p == wishes.precision]
+    on_gpu = plain.providers != _FULL.providers
+    if wishes.runtime == "onnxruntime" or (not wants_openvino and (on_gpu or not has_openvino())):
+        # Another than fp32 is refused with its reason where the session is made.
+        return [replace(plain, precision=precision) for precision in fixed] or [plain]
+    require_openvino()
+    from service.openvino.session import check_supported, supported_precisions
+
+    for precision in fixed:
+        check_supported(precision)
+    ways = [
+        replace(plain, runtime="openvino", precision=precision)
+        for precision in fixed or supported_precisions()
+    ]
+    return ways if wants_openvino else [*ways, plain]
+
+
+def _key(bundle: Bundle, ways: Sequence[Execution]) -> str:
+    names = ",".join(way.name for way in ways)
+    releases = f"onnxruntime {_release('onnxruntime')}, openvino {_release('openvino')}"
+    return f"{bundle.manifest.identity}; {_processor()}; {releases}; {names}"
+
+
+def _release(package: str) -> str:
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version(package)
+    return "-"
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _measure_all(bundle: Bundle, ways: Sequence[Execution]) -> list[Measured]:
+    log.info("measuring %s; the next start is quick", ", ".join(way.name for way in ways))
+    probes = _probes()
+    full, _ = _encode(bundle, replace(ways[0], runtime="onnxruntime", precision="fp32"), probes)
+    found: list[Measured] = []
+    for way in ways:
+        try:
+            vectors, rate = _encode(bundle, way, probes)
+        except BundleError as error:
+            if len(ways) == 1:
+                raise
+            log.warning("%s is left out: %s", way.name, error)
+            continue
+        cosines = (vectors * full).sum(axis=1)
+        found.append(
+            Measured(
+                runtime=way.runtime,
+                precision=way.precision,
+                texts_per_second=round(rate, 1),
+                least_cosine=round(float(cosines.min()), 5),
+                mean_cosine=round(float(cosines.mean()), 5),
+            )
+        )
+    return found
+
+
+def _encode(bundle: Bundle, way: Execution, probes: Sequence[str]) -> tuple[Vectors, float]:
+    """Return the probes' unit vectors, and how many a second one thread makes."""
+    encoder = Encoder(bundle, execution=replace(way, streams=1))
+    vectors = encoder.encode(probes, normalize=False)  # prepares the shapes too
+    began = time.perf_counter()
+    encoder.encode(probes, normalize=False)
+    return normalise(vectors), len(probes) / (time.perf_counter() - began)
+
+
+def _probes() -> list[str]:
+    """Return short and long texts of several languages, the same at every start."""
+    import orjson
+
+    from service.shipped import DEMO_CORPUS
+
+    rows = [str(orjson.loads(line)["text"]) for line in DEMO_CORPUS.read_bytes().splitlines()]
+    chosen = np.linspace(0, len(rows) - 1, _SHORT_PROBES).astype(int).tolist()
+    long = [" ".join(rows[n : n + 8]) for n in chosen[:: _SHORT_PROBES // _LONG_PROBES]]
+    return [rows[n] for n in chosen] + long
+
+
+def _best(measured: Sequence[Measured], ways: Sequence[Execution]) -> Execution:
+    by_name = {(way.runtime, way.precision): way for way in ways}
+    near = [m for m in measured if m.least_cosine >= LEAST_COSINE]
+    if not near:
+        # There was one way alone, and its operator asked for it.
+        log.warning("no way comes near the vectors in full precision: %s", measured)
+    best = max(near or measured, key=lambda m: m.texts_per_second)
+    return by_name[best.runtime, best.precision]
+
+
+_Memory = TypeAdapter(dict[str, list[Measured]])
+
+
+def _read(path: Path | None) -> dict[str, list[Measured]]:
+    if path is None or not path.is_file():
+        return {}
+    try:
+        return _Memory.validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        log.warning("%s is left aside: %s", path, error)
+        return {}
+
+
+def _write(path: Path | None, known: dict[str, list[Measured]]) -> None:
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_Memory.dump_json(known, indent=2))
+    except OSError as error:  # a read-only volume: it is measured again at the next start
+        log.warning("%s cannot be written: %s", path, error)

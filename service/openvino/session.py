@@ -1,0 +1,182 @@
+"""One encoder on OpenVINO, ready to run from several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from service.errors import BackendError, BundleError, SettingsError
+from service.inference.pooling import Pooler
+from service.inference.session import Vectors, check_finite, graph_input
+from service.inference.wishes import Precision
+from service.openvino.compression import compress_weights, fold_constants
+from service.openvino.packing import PLACES, TAKEN, pack_tokens
+from service.text.tokenizer import Inputs
+
+try:
+    import openvino as ov
+except ImportError as error:  # pragma: no cover - needs an environment without the extra
+    raise ImportError(
+        "OpenVINO is not installed. Install the extra: pip install 'interlingua[cpu,openvino]'."
+    ) from error
+
+_WIDTH_STEP = 8
+_ROWS_STEP = 16
+"""Shapes are rounded up to these: the runtime prepares kernels for each new shape, and keeps
+them, so there must not be many."""
+
+_GROUP = 128
+"""Numbers of an activation row that share a scale in 8-bit products."""
+
+_STATES = ("token_embeddings", "last_hidden_state")
+
+
+class OpenVinoSession:
+    """An encoder graph compiled by OpenVINO for the CPU.
+
+    `run` may be called from several threads: each takes one of `streams` requests that compute on
+    a thread each and share the weights.
+
+    Args:
+        graph: The `.onnx` file.
+        dimension: The vector width that the manifest promises.
+        precision: fp32; bf16; or int8: weights and activations in 8 bits, a scale for each column
+            of the weights and for each `_GROUP` numbers of a token's activations.
+        streams: How many runs go on at once.
+        pooler: Makes sentence vectors of the graph's token vectors; None where the graph does.
+
+    Raises:
+        BundleError: OpenVINO cannot run the graph.
+        SettingsError: The processor does not have the precision.
+    """
+
+    providers = ("OpenVINO CPU",)
+    batch_tokens = 384
+    pads = False
+
+    def __init__(
+        self,
+        graph: Path,
+        *,
+        dimension: int,
+        precision: Precision,
+        streams: int,
+        pooler: Pooler | None = None,
+    ) -> None:
+        check_supported(precision)
+        self.precision: Precision = precision
+        self._pooler = pooler
+        try:
+            core = ov.Core()
+            model = core.read_model(graph)
+            fold_constants(model)
+            if precision == "int8":
+                compress_weights(model)
+            packed = pack_tokens(model)
+            compiled = core.compile_model(packed or model, "CPU", _properties(precision, streams))
+        except RuntimeError as error:
+            raise BundleError(f"OpenVINO cannot run {graph}: {error}") from error
+        self._packs = packed is not None
+        names = [name for port in compiled.inputs for name in sorted(port.get_names())]
+        self._inputs = [name for name in names if name not in (TAKEN, PLACES)]
+        self._output = _choose_output(compiled, token_vectors=pooler is not None)
+        _check_width(compiled.outputs[self._output], graph, dimension, pooled=pooler is None)
+        self._idle: SimpleQueue[ov.InferRequest] = SimpleQueue()
+        for _ in range(streams):
+            self._idle.put(compiled.create_infer_request())
+
+    def run(self, inputs: Inputs) -> Vectors:
+        """Return float32 [batch, dimension] for padded `inputs`: pooled, not normalised.
+
+        Raises:
+            BackendError: The runtime failed, or a number is not finite.
+        """
+        rounded = {name: _widen(array) for name, array in inputs.items()}
+        feed = {name: graph_input(name, rounded) for name in self._inputs}
+        if self._packs:
+            feed |= packed_places(rounded["mask"])
+        with self._request() as request:
+            try:
+                request.infer(feed, share_inputs=True)
+            except RuntimeError as error:
+                raise BackendError(f"The model failed: {error}") from error
+            # A view of the request's own memory: read before the request is given back.
+            states = request.get_output_tensor(self._output).data
+            pooler = self._pooler
+            vectors = states.copy() if pooler is None else pooler(states, rounded["mask"])
+        return check_finite(vectors)
+
+    @contextmanager
+    def _request(self) -> Iterator[ov.InferRequest]:
+        request = self._idle.get()
+        try:
+            yield request
+        finally:
+            self._idle.put(request)
+
+
+def supported_precisions() -> tuple[Precision, ...]:
+    """Return what this processor computes fast, the fastest first."""
+    capabilities = ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    named: tuple[tuple[Precision, str], ...] = (("int8", "INT8"), ("bf16", "BF16"))
+    return (*(name for name, flag in named if flag in capabilities), "fp32")
+
+
+def check_supported(precision: Precision) -> None:
+    """Raise SettingsError where the processor does not have `precision`."""
+    known = supported_precisions()
+    if precision not in known:
+        raise SettingsError(
+            "OpenVINO does not have this precision on this processor.",
+            field="precision",
+            given=precision,
+            remedy=f"Choose one of {', '.join(known)}, or auto.",
+        )
+
+
+def packed_places(mask: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the inputs that `pack_tokens` added, for a mask int64 [batch, tokens].
+
+    >>> packed_places(np.array([[1, 1, 0], [1, 0, 0]]))["packed_places"].tolist()
+    [[0, 1, 1], [2, 2, 2]]
+    """
+    real = np.flatnonzero(mask)
+    taken = np.zeros(max(1, -(-len(real) // _ROWS_STEP)) * _ROWS_STEP, dtype=np.int64)
+    taken[: len(real)] = real
+    places = np.maximum(mask.ravel().cumsum() - 1, 0).reshape(mask.shape)
+    return {TAKEN: taken, PLACES: places}
+
+
+def _properties(precision: Precision, streams: int) -> dict[str, Any]:
+    bf16 = precision == "bf16" or (precision == "int8" and "bf16" in supported_precisions())
+    return {
+        "NUM_STREAMS": streams,
+        "INFERENCE_NUM_THREADS": streams,
+        "ENABLE_CPU_PINNING": False,
+        "INFERENCE_PRECISION_HINT": "bf16" if bf16 else "f32",
+        "DYNAMIC_QUANTIZATION_GROUP_SIZE": _GROUP if precision == "int8" else 0,
+    }
+
+
+def _widen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    missing = -array.shape[1] % _WIDTH_STEP
+    return np.pad(array, ((0, 0), (0, missing))) if missing else array
+
+
+def _choose_output(compiled: ov.CompiledModel, *, token_vectors: bool) -> int:
+    if not token_vectors:
+        return 0
+    found = [n for n, port in enumerate(compiled.outputs) if port.get_names() & set(_STATES)]
+    return (found or [0])[0]
+
+
+def _check_width(port: ov.Output, graph: Path, dimension: int, *, pooled: bool) -> None:
+    width = port.get_partial_shape()[-1]
+    if pooled and width.is_static and width.get_length() != dimension:
+        raise BundleError(f"{graph} gives {width} dimensions where the manifest says {dimension}.")

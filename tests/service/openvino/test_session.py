@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.errors import BackendError, BundleError, SettingsError
+from service.inference.execution import Execution, open_session
+from service.inference.pooling import Pooler
+from service.inference.session import EncoderSession, Session, Vectors
+from service.inference.vectors import normalise
+from service.inference.wishes import Precision
+from service.text.tokenizer import Tokens, pad
+from tests.service.openvino.conftest import WIDTH, WORDS
+from tests.tiny_bundle import mean_of_token_vectors
+
+ops = pytest.importorskip("openvino.opset13", reason="it comes with the extra `openvino`")
+
+from service.openvino import session as session_module  # noqa: E402
+from service.openvino.session import OpenVinoSession, supported_precisions  # noqa: E402
+
+
+def texts(*lengths: int) -> list[Tokens]:
+    random = np.random.default_rng(1)
+    return [random.integers(1, WORDS, length).tolist() for length in lengths]
+
+
+def run(session: Session, tokens: Sequence[Tokens]) -> Vectors:
+    return session.run(pad(tokens, padding_id=0))
+
+
+def make(bert: Path, precision: Precision, streams: int = 1) -> OpenVinoSession:
+    return OpenVinoSession(
+        bert, dimension=WIDTH, precision=precision, streams=streams, pooler=Pooler("mean")
+    )
+
+
+def test_full_precision_gives_what_onnx_runtime_gives(bert: Path) -> None:
+    tokens = texts(3, 40, 1, 17, 8, 0)
+    expected = EncoderSession(bert, dimension=WIDTH, pooler=Pooler("mean"))
+    np.testing.assert_allclose(run(make(bert, "fp32"), tokens), run(expected, tokens), atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("precision", "least"), [("fp32", 0.999999), ("bf16", 0.999), ("int8", 0.99)]
+)
+def test_a_vector_is_the_same_alone_and_in_any_batch(
+    bert: Path, precision: Precision, least: float
+) -> None:
+    if precision not in supported_precisions():
+        pytest.skip(f"this processor has no {precision}")
+    session = make(bert, precision)
+    tokens = texts(5, 60, 12, 33, 2, 9)
+    full = normalise(run(EncoderSession(bert, dimension=WIDTH, pooler=Pooler("mean")), tokens))
+    together = normalise(run(session, tokens))
+    alone = normalise(np.concatenate([run(session, [one]) for one in tokens]))
+    assert (together * alone).sum(axis=1).min() > 0.9999
+    assert (together * full).sum(axis=1).min() > least
+
+
+def test_threads_do_not_disturb_each_other(bert: Path) -> None:
+    session = make(bert, "fp32", streams=2)
+    batches = [texts(n, n + 3, 2 * n) for n in range(1, 25)]
+    expected = [run(session, batch) for batch in batches]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda batch: run(session, batch), batches))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_a_graph_without_products_runs_unpacked(tmp_path: Path) -> None:
+    table = np.arange(12, dtype=np.float32).reshape(4, 3)
+    graph = tmp_path / "g.onnx"
+    graph.write_bytes(mean_of_token_vectors(table))
+    session = OpenVinoSession(graph, dimension=3, precision="fp32", streams=1)
+    vectors = run(session, [[0, 2], [1], []])
+    np.testing.assert_allclose(vectors, [(table[0] + table[2]) / 2, table[1], [0, 0, 0]])
+    with pytest.raises(BundleError, match="3 dimensions where the manifest says 4"):
+        OpenVinoSession(graph, dimension=4, precision="fp32", streams=1)
+
+
+def test_numbers_that_are_not_finite_never_leave(tmp_path: Path) -> None:
+    table = np.full((4, 3), np.nan, dtype=np.float32)
+    graph = tmp_path / "g.onnx"
+    graph.write_bytes(mean_of_token_vectors(table))
+    with pytest.raises(BackendError, match="not finite"):
+        run(OpenVinoSession(graph, dimension=3, precision="fp32", streams=1), [[1]])
+
+
+def test_what_is_no_graph_is_refused(tmp_path: Path) -> None:
+    graph = tmp_path / "g.onnx"
+    graph.write_bytes(b"nothing")
+    with pytest.raises(BundleError, match="cannot run"):
+        OpenVinoSession(graph, dimension=3, precision="fp32", streams=1)
+
+
+def test_a_precision_that_the_processor_lacks_is_refused(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_module, "supported_precisions", lambda: ("fp32",))
+    with pytest.raises(SettingsError, match="Choose one of fp32, or auto"):
+        make(bert, "bf16")
+
+
+def test_onnx_runtime_takes_no_other_precision(bert: Path) -> None:
+    with pytest.raises(SettingsError, match="precision"):
+        open_session(bert, dimension=WIDTH, execution=Execution(precision="int8"), pooler=None)
