@@ -294,7 +294,7 @@ CASES = {
     "li-laser": Case(system="LASER_1", changes=("beta=0",), model=_laser),
     "li-ntdv": Case(system="translation model", changes=(), model=_ntdv),
     "li-tmde": Case(system="T-MDE", changes=("pyramid=false", "beta=0"), model=_tmde),
-    "schwenk": Case(system="BLSTM 1:N", changes=(), model=_schwenk),
+    "schwenk": Case(system="BLSTM 1:N", changes=("strategy=1:N",), model=_schwenk),
     "yu": Case(system="mean + similarity", changes=(), model=_yu),
 }
 

@@ -7,11 +7,42 @@ so sentences that mean the same are drawn to what says the same in a pivot.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from torch.optim import Optimizer
+
+from training.data.catalogue import EDITED
+from training.data.translation import TranslationBatch
+from training.data.translation_batches import BatchLimits
+from training.export import Model, Tower
+from training.loop import Phase, Precision
 from training.objectives.distance_constraint import TmdeDistance
 from training.objectives.translation import TranslationLoss
+from training.parameters import TranslationParameters
 from training.paths import Mixture, TrainingPath, each_to_pivots, even
-from training.translation import Terms
+from training.preparation import provenance
+from training.schedules import Schedule
+from training.translation import SHARED, Terms, TranslationSystem
+from training.translation_text import TranslationText, translation_options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PivotParameters(TranslationParameters):
+    """What LASER and T-MDE have in common; the numbers are those of section 4.3.1."""
+
+    languages: tuple[str, ...] = ("en", "de", "fr", "es", "it")  # section 4.2
+    pivots: tuple[str, ...] = ("en", "es")  # languages that are written
+    sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
+    pieces: int = 50_000  # BPE, all languages together
+    beta: float = 0.25  # of the constraint; 0 leaves it out
+    margin: float = 0.5  # alpha
+    marginal: float = 1.0  # lambda
+    draws: int = 40  # N_s
+    batch_tokens: int = 128_000  # of a side, pads included
+    longest: int = 100  # tokens
+    precision: Precision = "fp32"
+    develop_every: int = 1000
+    max_tokens: int = 512  # of a text that is served; 750 (4.5.2)
 
 
 def check_pivots(languages: Sequence[str], pivots: Sequence[str]) -> None:
@@ -22,13 +53,6 @@ def check_pivots(languages: Sequence[str], pivots: Sequence[str]) -> None:
     """
     if not pivots or not set(pivots) <= set(languages) or len(languages) < 2:
         raise ValueError(f"pivots are among the languages, {', '.join(languages)}")
-
-
-def pivot_description(pivots: Sequence[str], *, constrained: bool) -> str:
-    """Return what such a model is, for its card."""
-    return f"Learned by translating into {' and '.join(pivots)} (Li 2021, chapter 4)" + (
-        ", with a distance constraint between translations." if constrained else "."
-    )
 
 
 def pivot_mixture(languages: Sequence[str], pivots: Sequence[str], *, constrained: bool) -> Mixture:
@@ -48,19 +72,70 @@ def pivot_mixture(languages: Sequence[str], pivots: Sequence[str], *, constraine
     return even(chosen)
 
 
-def pivot_terms(distance: TmdeDistance, *, beta: float, smoothing: float) -> Terms:
-    """Return eq. 4.21 of Li 2021, or the translation loss alone where `beta` is 0.
+def pivot_terms(p: PivotParameters, *, smoothing: float = 0.0) -> Terms:
+    """Return eq. 4.21 of Li 2021, or the translation loss alone where beta is 0.
 
     Args:
-        distance: d_p + lambda / N_s sum_j delta_j.
-        beta: Its weight.
+        p: Holds beta, and alpha, lambda and N_s of the distance d_p + lambda / N_s sum_j delta_j.
         smoothing: Of the translation's targets.
     """
-    if not beta:
+    if not p.beta:
         return Terms(translation=TranslationLoss("token", smoothing))
+    distance = TmdeDistance(margin=p.margin, weight=p.marginal, draws=p.draws)
     return Terms(
         # The equation is a sentence's, and l_mt the cross-entropy of all its tokens.
         translation=TranslationLoss("sum", smoothing),
         translation_weight=0.5,
-        closeness={"distance": (distance, beta)},
+        closeness={"distance": (distance, p.beta)},
+    )
+
+
+def pivot_phase(
+    p: PivotParameters,
+    text: TranslationText,
+    system: TranslationSystem,
+    *,
+    optimiser: Optimizer,
+    schedule: Schedule,
+) -> Phase[TranslationBatch]:
+    """Return the training of `system`, which is on its device, into the pivots."""
+    return text.phase(
+        system,
+        pivot_mixture(p.languages, p.pivots, constrained=p.beta > 0),
+        limits=BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest),
+        optimiser=optimiser,
+        schedule=schedule,
+        # Departure: the thesis chooses the best weights by MLDoc's development set (4.3.1).
+        options=translation_options(p, precision=p.precision),
+        seed=p.seed,
+    )
+
+
+def pivot_model(
+    p: PivotParameters,
+    text: TranslationText,
+    tower: Tower,
+    *,
+    name: str,
+    family: str,
+    dimension: int,
+    pooling: str,
+) -> Model:
+    """Return what is exported: one encoder for all languages, named as in the thesis."""
+    constraint = ", with a distance constraint between translations" if p.beta else ""
+    return Model(
+        towers={SHARED: tower},
+        name=name,
+        family=family,
+        description=(
+            f"Learned by translating into {' and '.join(p.pivots)} (Li 2021, chapter 4)"
+            f"{constraint}."
+        ),
+        space=f"li-{name}",
+        dimension=dimension,
+        languages=p.languages,
+        max_tokens=p.max_tokens,
+        pooling=pooling,
+        research=p.research,
+        data=provenance(text.corpus),
     )

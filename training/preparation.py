@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol
 
 from service.bundle.manifest import DataSource
 from service.errors import InputError
@@ -12,7 +11,7 @@ from training.data.catalogue import find_source, refuse_research_only
 from training.data.cleaning import cleaning_table
 from training.data.corpus import Corpus, CorpusPlan, build_corpus, load_corpus, save_corpus
 from training.data.folder import DataFolder
-from training.data.lines import OnBroken
+from training.parameters import TextParameters
 from training.workspace import Workspace
 
 EVERYTHING = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
@@ -21,47 +20,8 @@ EVERYTHING = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
 _TO_THE_END = 10_000_000  # rows
 
 
-class TextChoice(Protocol):
-    """Which parallel text a recipe trains on; its parameters hold these."""
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Of pairs."""
-        ...
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Folders under parallel/."""
-        ...
-
-    @property
-    def broken(self) -> OnBroken:
-        """What to do about broken lines."""
-        ...
-
-    @property
-    def research(self) -> bool:
-        """Whether text for research use only is allowed; the model must not ship then."""
-        ...
-
-    @property
-    def held_out_source(self) -> str:
-        """N-way rows of this source are kept for development; of none where it is empty ..."""
-        ...
-
-    @property
-    def held_out_first(self) -> int:
-        """... from this one on."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """Of all that is drawn."""
-        ...
-
-
 def corpus_plan(
-    p: TextChoice,
+    p: TextParameters,
     *,
     evaluation: tuple[str, ...],
     variants: Mapping[str, str] = MappingProxyType({}),

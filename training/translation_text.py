@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from torch.optim import Optimizer
 
 from service.text.tokenizer import Tokenizer
-from training.data.corpus import Corpus, CorpusPlan
+from training.data.corpus import Corpus
 from training.data.parallel_rows import joined_rows
 from training.data.tokens import TokenTable
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits, TranslationBatches
 from training.language_vocabularies import prepare_language_tokens, tokenize_columns
 from training.loop import LoopOptions, Phase, Precision
+from training.parameters import TextParameters, TranslationParameters
 from training.paths import Mixture
-from training.preparation import prepare_corpus
+from training.preparation import EVERYTHING, corpus_plan, prepare_corpus
 from training.schedules import Schedule
 from training.served_vocabulary import ServedVocabulary
 from training.shared_vocabulary import prepare_shared_tokens, prepare_shared_vocabulary
@@ -114,20 +115,18 @@ class TranslationText:
         return prepare_language_tokens(self.work, self.corpus, self.tokenizers, longest=longest + 1)
 
 
-def prepare_translation_text(
-    work: Workspace, plan: CorpusPlan, *, pieces: int, seed: int, research: bool
-) -> TranslationText:
-    """Return the corpus of `plan` with a BPE vocabulary of `pieces` for all its languages.
+def prepare_translation_text(p: TextParameters, work: Workspace, *, pieces: int) -> TranslationText:
+    """Return the recipe's corpus with a BPE vocabulary of `pieces` for all its languages.
 
     Args:
+        p: Its parameters.
         work: Where both are kept.
-        plan: What to read.
         pieces: Of the vocabulary.
-        seed: Of the sample that it is trained on.
-        research: Whether text for research use only is allowed.
     """
-    corpus = prepare_corpus(work, plan, research=research)
-    vocabulary = VocabularyPlan(pieces=pieces, kind="bpe", seed=seed)
+    corpus = prepare_corpus(
+        work, corpus_plan(p, evaluation=EVERYTHING, partners=1), research=p.research
+    )
+    vocabulary = VocabularyPlan(pieces=pieces, kind="bpe", seed=p.seed)
     shared = prepare_shared_vocabulary(work, corpus, vocabulary)
     return TranslationText(work, corpus, {SHARED: shared})
 
@@ -136,24 +135,10 @@ Watch = Literal["search_error", "perplexity"]
 """A figure of `TranslationDevelopment`."""
 
 
-class Rounds(Protocol):
-    """How often a recipe looks up; its parameters hold these."""
-
-    @property
-    def develop_every(self) -> int:
-        """Steps."""
-        ...
-
-    @property
-    def log_every(self) -> int:
-        """Steps."""
-        ...
-
-
 def translation_options(
-    p: Rounds,
+    p: TranslationParameters,
     *,
-    steps: int,
+    steps: int | None = None,
     watch: Watch = "search_error",
     clip: float | None = None,
     precision: Precision = "fp32",
@@ -162,13 +147,13 @@ def translation_options(
 
     Args:
         p: The recipe's parameters.
-        steps: How many.
+        steps: How many; the parameters' where None.
         watch: The development figure that decides which weights are best.
         clip: Greatest norm of the gradient.
         precision: Of products.
     """
     return LoopOptions(
-        steps=steps,
+        steps=p.steps if steps is None else steps,
         log_every=p.log_every,
         develop_every=p.develop_every,
         watch=watch,

@@ -12,8 +12,7 @@ from training.data.translation import TranslationBatch
 from training.decoders.laser import LaserDecoder
 from training.encoders.recurrent import RecurrentEncoder, blstm_layers, token_vectors
 from training.encoders.states import SentenceEncoder
-from training.objectives.distance_constraint import TmdeDistance
-from training.pivots import pivot_mixture, pivot_terms
+from training.pivots import PivotParameters, pivot_mixture, pivot_terms
 from training.sentence_vectors import MaxPooling
 from training.translation import SHARED, ByLanguage, TranslationSystem
 
@@ -40,7 +39,7 @@ def make(beta: float) -> TranslationSystem:
     torch.manual_seed(0)
     tokens = RecurrentEncoder(token_vectors(12, 6), blstm_layers(6, 4, 1))
     decoder = LaserDecoder(12, embedding=6, hidden=5, vector=8, languages=("en",), dropout=0.0)
-    terms = pivot_terms(TmdeDistance(draws=1), beta=beta, smoothing=0.1)
+    terms = pivot_terms(PivotParameters(steps=1, beta=beta, draws=1), smoothing=0.1)
     return TranslationSystem(
         ByLanguage({SHARED: SentenceEncoder(tokens, MaxPooling())}),
         ByLanguage({SHARED: decoder}),

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from training.data.batches import Sentences
-from training.data.corpus import CorpusPlan
 from training.data.folder import DataFolder
 from training.data.templates import write_template_folder
 from training.data.translation_batches import BatchLimits
+from training.parameters import TextParameters
 from training.pivots import pivot_mixture
 from training.translation_text import TranslationText, prepare_translation_text
 from training.workspace import Workspace
@@ -22,9 +22,11 @@ LANGUAGES = ("en", "de", "es")
 def text(tmp_path_factory: pytest.TempPathFactory) -> TranslationText:
     root = tmp_path_factory.mktemp("text")
     write_template_folder(root / "data")
-    plan = CorpusPlan(sources=("template_sentences",), languages=LANGUAGES)
+    choice = TextParameters(
+        languages=LANGUAGES, sources=("template_sentences",), held_out_source=""
+    )
     work = Workspace(root / "run", lambda: DataFolder(root / "data"), torch.device("cpu"))
-    return prepare_translation_text(work, plan, pieces=150, seed=0, research=False)
+    return prepare_translation_text(choice, work, pieces=150)
 
 
 def test_batches_hold_translations_in_the_shared_vocabulary(text: TranslationText) -> None:

@@ -153,6 +153,9 @@ SOURCES = (
 EDITED = ("bible_nt", "tico19", "python_docs", "gnome_help", "tldr", "ntrex")
 """Open sources that have most languages of Europe in each row."""
 
+EVERYDAY = ("tatoeba", "tatoeba_anki", "ntrex")
+"""Short sentences, which two cores can learn from, and news to measure on."""
+
 _BY_NAME = {source.name: source for source in SOURCES}
 
 

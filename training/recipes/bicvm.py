@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from training.contrastive import ContrastiveEncoders
 from training.data.corpus import Corpus
-from training.data.lines import OnBroken
 from training.data.noise import NoiseBatch, NoiseBatches
 from training.development import HeldOutSearchByLanguage
 from training.encoders.additive import AdditiveEncoder
@@ -26,6 +25,7 @@ from training.language_vocabularies import (
 from training.loop import LoopOptions, Phase
 from training.objectives.noise_contrastive import NoiseContrastive
 from training.optimisers import RowAdagrad
+from training.parameters import TEMPLATES, TextParameters
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
@@ -38,15 +38,11 @@ SOURCES = ("tatoeba", "tatoeba_anki", "ntrex", "bible_nt", "tico19", "python_doc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(TextParameters):
     """What may be changed with `--set`."""
 
     languages: tuple[str, ...] = ("en", "de")  # the first is the pivot; BiCVM+ has fr as well
     sources: tuple[str, ...] = SOURCES
-    broken: OnBroken = "refuse"  # what to do about broken lines
-    research: bool = False  # whether research-only sources are allowed; the model must not ship
-    held_out_source: str = "ntrex"  # n-way rows of this source ...
-    held_out_first: int = 700  # ... from here on are kept for development
     least: int = 1  # times a word must occur; the paper keeps all
     dimension: int = 40  # section 4.1
     deviation: float = 0.1  # of the Gaussian that vectors start from; the paper does not say
@@ -62,7 +58,6 @@ class Parameters:
     log_every: int = 200
     develop_every: int = 5000
     checkpoint_seconds: float = 120.0
-    seed: int = 0
 
     def __post_init__(self) -> None:
         if len(self.languages) < 2:
@@ -72,9 +67,7 @@ class Parameters:
 
 
 SMOKE = Parameters(
-    sources=("template_sentences",),
-    held_out_source="template_sentences",
-    held_out_first=224,
+    **TEMPLATES,
     noise=10,  # the paper's is 50
     noise_pool=None,
     batch=32,

@@ -14,7 +14,6 @@ from typing import Literal, cast
 from torch import nn
 
 from service.text.vocabulary import NgramPlan
-from training.data.lines import OnBroken
 from training.data.task_batches import TaskBatch, TaskRows
 from training.encoders.states import SentenceEncoder
 from training.encoders.transformer import TokenEmbedding, TransformerEncoder, make_layer
@@ -27,6 +26,7 @@ from training.objectives.nli import InferenceHead
 from training.objectives.quick_thought import QuickThought
 from training.objectives.response import ResponseRanking, ResponseTower
 from training.optimisers import sgd_with_table_factor
+from training.parameters import TEMPLATES, TextParameters
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.sentence_vectors import MeanPooling
@@ -52,16 +52,12 @@ SOURCES = ("tatoeba", "tatoeba_anki", "ntrex", "bible_nt", "tico19", "python_doc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(TextParameters):
     """What may be changed with `--set`; the defaults are the paper's."""
 
     languages: tuple[str, ...] = ("en", "de")  # the first is the pivot
     tasks: tuple[str, ...] = TASKS
     sources: tuple[str, ...] = SOURCES
-    broken: OnBroken = "refuse"  # what to do about broken lines
-    research: bool = False  # whether research-only parallel text is allowed
-    held_out_source: str = "ntrex"  # n-way rows of this source ...
-    held_out_first: int = 700  # ... from here on are kept for development
     vocabulary: Literal["ngrams", "pieces"] = "ngrams"
     words: int = 200_000
     unknown_buckets: int = 10_000
@@ -86,7 +82,6 @@ class Parameters:
     log_every: int = 100
     develop_every: int = 2000
     checkpoint_seconds: float = 120.0
-    seed: int = 0
 
     def __post_init__(self) -> None:
         if len(self.languages) < 2:
@@ -101,9 +96,7 @@ class Parameters:
 
 SCALES = at_scales(
     smoke=Parameters(
-        sources=("template_sentences",),
-        held_out_source="template_sentences",
-        held_out_first=224,
+        **TEMPLATES,
         words=500,
         unknown_buckets=10,
         ngram_buckets=500,

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from training.data.batches import PairBatch, PairBatches, Sentences
 from training.data.corpus import Corpus
-from training.data.lines import OnBroken
 from training.data.mixing import Mixing, make_buckets
 from training.development import HeldOutSearch
 from training.encoders.static import StaticEncoder, flatten_lengths, random_table
@@ -27,6 +26,7 @@ from training.loop import LoopOptions, Phase
 from training.objectives.distillation import Distillation
 from training.objectives.ranking import InBatchRanking, NestedRanking
 from training.optimisers import RowAdam
+from training.parameters import TEMPLATES, TextParameters
 from training.preparation import EVERYTHING, corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
@@ -54,7 +54,7 @@ STAGE = "train"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(TextParameters):
     """What may be changed with `--set`."""
 
     languages: tuple[str, ...] = LANGUAGES
@@ -62,10 +62,6 @@ class Parameters:
     n_way_weight: float = 0.5  # of n-way sources in the mixture: edited and technical text
     lexicon_weight: float = 0.3  # of words and names, where `sources` has any
     temperature: float = 0.5  # of the mixture of buckets (language pair x source)
-    broken: OnBroken = "refuse"  # what to do about broken lines
-    research: bool = False  # whether research-only sources are allowed; the model must not ship
-    held_out_source: str = "ntrex"  # n-way rows of this source ...
-    held_out_first: int = 700  # ... from here on are kept for development
     pieces: int = 56_000
     vocabulary_characters: int = 6_000_000  # sampled to train the vocabulary
     dimension: int = 384  # the teacher's, where there is one
@@ -86,7 +82,6 @@ class Parameters:
     log_every: int = 50
     develop_every: int = 500
     checkpoint_seconds: float = 120.0
-    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.distillation and self.dimension != 384:
@@ -105,9 +100,7 @@ class Parameters:
 SCALES = at_scales(
     smoke=Parameters(
         languages=("en", "de", "fr", "es", "ja"),
-        sources=("template_sentences",),
-        held_out_source="template_sentences",
-        held_out_first=224,
+        **TEMPLATES,
         pieces=256,
         vocabulary_characters=100_000,
         batch=64,

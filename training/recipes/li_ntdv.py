@@ -14,7 +14,6 @@ from typing import Literal
 import torch
 
 from training import paths
-from training.data.lines import OnBroken
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
 from training.encoders.ntdv import SumOfHeads
@@ -23,7 +22,8 @@ from training.graphs.ntdv import ntdv_graph
 from training.loop import Phase
 from training.objectives.distance_constraint import NtdvDistance
 from training.objectives.translation import TranslationLoss
-from training.preparation import EVERYTHING, corpus_plan, provenance
+from training.parameters import TEMPLATES, TranslationParameters, europarl
+from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
 from training.sentence_vectors import MeanPooling
@@ -42,17 +42,13 @@ SOURCES = ("tatoeba", "tatoeba_anki", "bible_nt", "gnome_help", "tldr", "mlqe_pe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(TranslationParameters):
     """What may be changed with `--set`."""
 
     languages: tuple[str, ...] = ("en", "de")  # two, each with its own encoder and decoder
     vector: Literal["sum", "con"] = "con"  # of the heads' contexts (eq. 3.3, 3.4)
     beta: float = 0.5  # of the constraint (3.3): 0 is NV, above it cNV
     sources: tuple[str, ...] = SOURCES
-    broken: OnBroken = "refuse"
-    research: bool = False
-    held_out_source: str = "ntrex"
-    held_out_first: int = 700
     pieces: int = 85_000  # section 3.3; BPE of both languages, as Nematus has them
     embedding: int = 500
     width: int = 1024  # hidden layer; d_h of the shared layers
@@ -65,9 +61,6 @@ class Parameters:
     steps: int  # of each translation model
     shared_steps: int  # of the shared layers: five epochs (3.3)
     develop_every: int = 1000
-    log_every: int = 50
-    max_tokens: int = 256  # of a text that is served
-    seed: int = 0
 
     def __post_init__(self) -> None:
         if len(set(self.languages)) != 2:
@@ -88,9 +81,7 @@ class Parameters:
 
 SCALES = at_scales(
     smoke=Parameters(
-        sources=("template_sentences",),
-        held_out_source="template_sentences",
-        held_out_first=224,
+        **TEMPLATES,
         pieces=160,
         embedding=16,
         width=24,
@@ -108,9 +99,7 @@ SCALES = at_scales(
     ),
     # Europarl v7 en-de: 1.9 million pairs, so five epochs are 120,000 batches.
     paper=Parameters(
-        sources=("europarl",),
-        held_out_source="europarl",
-        held_out_first=1_900_000,
+        **europarl(1_900_000),
         steps=300_000,
         shared_steps=120_000,
         develop_every=20_000,
@@ -154,7 +143,7 @@ def build_backward(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
 
 def build_shared(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put together the training of the shared layers upon the two models."""
-    text = _text(p, work)
+    text = prepare_translation_text(p, work, pieces=p.pieces)
     models = translators(p, text.shared.size)
     for model, stage in zip(models.values(), (FORWARD, BACKWARD), strict=True):
         model.load_state_dict(work.trained(stage))
@@ -165,7 +154,7 @@ def build_shared(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
 def _build_translator(
     p: Parameters, work: Workspace, source: str, target: str
 ) -> Phase[TranslationBatch]:
-    text = _text(p, work)
+    text = prepare_translation_text(p, work, pieces=p.pieces)
     system = attention_gru(
         source, target, pieces=text.shared.size, embedding=p.embedding, width=p.width
     )
@@ -197,7 +186,7 @@ def _phase(
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: one encoder a language."""
-    text = _text(p, work)
+    text = prepare_translation_text(p, work, pieces=p.pieces)
     system = work.fill(build_system(p, translators(p, text.shared.size)), SHARED_LAYERS)
     towers = {}
     for language in p.languages:
@@ -224,11 +213,6 @@ def model(p: Parameters, work: Workspace) -> Model:
         research=p.research,
         data=provenance(text.corpus),
     )
-
-
-def _text(p: Parameters, work: Workspace) -> TranslationText:
-    plan = corpus_plan(p, evaluation=EVERYTHING, partners=1)
-    return prepare_translation_text(work, plan, pieces=p.pieces, seed=p.seed, research=p.research)
 
 
 RECIPE = Recipe(

@@ -13,10 +13,7 @@ from typing import Literal
 
 import torch
 
-from training.data.catalogue import EDITED
-from training.data.lines import OnBroken
 from training.data.translation import TranslationBatch
-from training.data.translation_batches import BatchLimits
 from training.decoders.transformer import (
     TransformerDecoder,
     make_decoder_layer,
@@ -33,38 +30,25 @@ from training.encoders.transformer import (
 )
 from training.export import Model
 from training.graphs.traced import traced_graph
-from training.loop import Phase, Precision
-from training.objectives.distance_constraint import TmdeDistance
-from training.pivots import check_pivots, pivot_description, pivot_mixture, pivot_terms
-from training.preparation import EVERYTHING, corpus_plan, provenance
+from training.loop import Phase
+from training.parameters import TEMPLATES, europarl
+from training.pivots import PivotParameters, check_pivots, pivot_model, pivot_phase, pivot_terms
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import InverseSquareRoot
 from training.sentence_vectors import FirstState
 from training.translation import SHARED, ByLanguage, TranslationSystem
-from training.translation_text import (
-    TranslationText,
-    prepare_translation_text,
-    translation_options,
-)
+from training.translation_text import prepare_translation_text
 from training.workspace import Workspace
 
 STAGE = "train"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(PivotParameters):
     """What may be changed with `--set`."""
 
     pyramid: bool = True  # section 4.2.2
     sees: Literal["vector", "states"] = "vector"  # what the decoder sees: states is T-MDE_F
-    languages: tuple[str, ...] = ("en", "de", "fr", "es", "it")  # section 4.2
-    pivots: tuple[str, ...] = ("en", "es")  # languages that are written
-    sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
-    broken: OnBroken = "refuse"
-    research: bool = False
-    held_out_source: str = "ntrex"
-    held_out_first: int = 700
-    pieces: int = 50_000  # BPE, all languages together (4.3.1)
     width: int = 1024  # table 4.1, as what follows
     layers: int = 6
     heads: int = 16
@@ -75,18 +59,6 @@ class Parameters:
     warm_up: int = 4000  # steps
     smoothing: float = 0.1
     decay: float = 1e-4
-    beta: float = 0.25  # of the constraint (4.3.1); 0 is T-MDE, above it cT-MDE
-    margin: float = 0.5  # alpha
-    marginal: float = 1.0  # lambda
-    draws: int = 40  # N_s
-    batch_tokens: int = 128_000  # of a side, pads included (4.3.1)
-    longest: int = 100  # tokens
-    steps: int
-    precision: Precision = "fp32"
-    develop_every: int = 1000
-    log_every: int = 50
-    max_tokens: int = 512  # of a text that is served; 750 (4.5.2)
-    seed: int = 0
 
     def __post_init__(self) -> None:
         check_pivots(self.languages, self.pivots)
@@ -105,9 +77,7 @@ class Parameters:
 SCALES = at_scales(
     smoke=Parameters(
         languages=("en", "de", "fr", "es"),
-        sources=("template_sentences",),
-        held_out_source="template_sentences",
-        held_out_first=224,
+        **TEMPLATES,
         pieces=260,
         width=32,
         layers=2,
@@ -140,9 +110,7 @@ SCALES = at_scales(
     # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs
     # ("Ten to twenty epochs were run", 4.3.1).
     paper=Parameters(
-        sources=("europarl",),
-        held_out_source="europarl",
-        held_out_first=1_900_000,
+        **europarl(1_900_000),
         precision="bf16",
         steps=60_000,
     ),
@@ -176,56 +144,43 @@ def build_system(p: Parameters, pieces: int) -> TranslationSystem:
         languages=p.pivots,
         dropout=p.dropout,
     )
-    distance = TmdeDistance(margin=p.margin, weight=p.marginal, draws=p.draws)
     return TranslationSystem(
         ByLanguage({SHARED: SentenceEncoder(tokens, FirstState())}),
         ByLanguage({SHARED: decoder}),
-        pivot_terms(distance, beta=p.beta, smoothing=p.smoothing),
+        pivot_terms(p, smoothing=p.smoothing),
     )
 
 
 def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     """Put system, batches and schedule together."""
-    text = _text(p, work)
+    text = prepare_translation_text(p, work, pieces=p.pieces)
     system = build_system(p, text.shared.size).to(work.device)
-    return text.phase(
+    return pivot_phase(
+        p,
+        text,
         system,
-        pivot_mixture(p.languages, p.pivots, constrained=p.beta > 0),
-        limits=BatchLimits(tokens=2 * p.batch_tokens, longest=p.longest),
         # fairseq's Adam decays the weights apart from the gradient, as AdamW does.
         optimiser=torch.optim.AdamW(
             system.parameters(), lr=p.rate, betas=(0.9, 0.98), weight_decay=p.decay
         ),
         schedule=InverseSquareRoot(p.warm_up),
-        # Departure: the thesis chooses the best weights by MLDoc's development set (4.3.1).
-        options=translation_options(p, steps=p.steps, precision=p.precision),
-        seed=p.seed,
     )
 
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported."""
-    text = _text(p, work)
+    text = prepare_translation_text(p, work, pieces=p.pieces)
     encoder = work.fill(build_system(p, text.shared.size), STAGE).encoder(SHARED)
     graph = traced_graph(encoder)
-    return Model(
-        towers={SHARED: text.shared.tower(graph, encoder.rectangle)},
+    return pivot_model(
+        p,
+        text,
+        text.shared.tower(graph, encoder.rectangle),
         name=p.name,
         family="transformer",
-        description=pivot_description(p.pivots, constrained=p.beta > 0),
-        space=f"li-{p.name}",
         dimension=p.width,
-        languages=p.languages,
-        max_tokens=p.max_tokens,
         pooling="first",
-        research=p.research,
-        data=provenance(text.corpus),
     )
-
-
-def _text(p: Parameters, work: Workspace) -> TranslationText:
-    plan = corpus_plan(p, evaluation=EVERYTHING, partners=1)
-    return prepare_translation_text(work, plan, pieces=p.pieces, seed=p.seed, research=p.research)
 
 
 RECIPE = Recipe(

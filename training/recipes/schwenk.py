@@ -14,8 +14,7 @@ from typing import Literal
 import torch
 
 from training import paths
-from training.data.catalogue import EDITED
-from training.data.lines import OnBroken
+from training.data.catalogue import EDITED, EVERYDAY
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
 from training.decoders.lstm import LstmDecoder
@@ -26,6 +25,7 @@ from training.graphs.recurrent import recurrent_graph
 from training.language_vocabularies import prepare_language_vocabularies
 from training.loop import Phase
 from training.objectives.translation import TranslationLoss
+from training.parameters import TEMPLATES, TranslationParameters
 from training.plateau import Plateau
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
@@ -39,15 +39,11 @@ STAGE = "train"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(TranslationParameters):
     """What may be changed with `--set`."""
 
     languages: tuple[str, ...] = ("en", "de", "fr", "es")  # UN corpus: en fr es ru ar zh
     sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
-    broken: OnBroken = "refuse"
-    research: bool = False
-    held_out_source: str = "ntrex"
-    held_out_first: int = 700
     pieces: int = 20_000  # BPE pieces a language (section 4)
     strategy: Literal["1:1", "M:1", "1:N", "M:N"] = "1:N"
     targets: tuple[str, ...] = ("en", "es")  # 1:1: each into each of these; M:1: the first
@@ -65,11 +61,6 @@ class Parameters:
     rate: float = 0.002  # Adam's; 0.01 of an optimiser that is not named
     batch: int = 96
     longest: int = 60  # tokens; 50 words, and BPE adds a fifth (section 4)
-    steps: int
-    develop_every: int = 500
-    log_every: int = 50
-    max_tokens: int = 256  # of a text that is served
-    seed: int = 0
 
     def __post_init__(self) -> None:
         wanted = set(self.targets) if self.strategy == "1:1" else set(self.targets[:1])
@@ -87,9 +78,7 @@ class Parameters:
 SCALES = at_scales(
     smoke=Parameters(
         languages=("en", "de", "fr", "ja"),
-        sources=("template_sentences",),
-        held_out_source="template_sentences",
-        held_out_first=224,
+        **TEMPLATES,
         targets=("en", "de"),
         pieces=120,
         width=32,
@@ -101,7 +90,16 @@ SCALES = at_scales(
         develop_every=30,
         log_every=10,
     ),
-    small=Parameters(pieces=6000, width=256, embedding=256, decoder_width=256, steps=6000),
+    small=Parameters(
+        sources=EVERYDAY,
+        strategy="1:1",
+        pieces=4000,
+        width=192,
+        embedding=128,
+        decoder_width=192,
+        longest=30,
+        steps=6000,
+    ),
     # 8.3 million 6-way rows of the UN corpus, up to five epochs of batches of 96 (section 4.1).
     paper=Parameters(
         languages=("en", "fr", "es", "ru", "ar", "zh"),
@@ -121,8 +119,8 @@ def mixture_of(p: Parameters) -> paths.Mixture:
     if p.strategy == "1:1":
         return paths.even(paths.each_to_pivots(p.languages, p.targets))
     if p.strategy == "M:1":
-        sources = [language for language in p.languages if language != p.targets[0]]
-        return paths.table_3(p.mixture, sources, p.targets[0])
+        others = [language for language in p.languages if language != p.targets[0]]
+        return paths.table_3(p.mixture, others[:3], p.targets[0])  # it mixes three
     if p.strategy == "1:N":
         return paths.even(paths.one_to_many(p.languages))
     return paths.even(paths.many_to_many(p.languages, together=p.together))
@@ -173,7 +171,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
         # Departure: Adam (Kingma & Ba 2015); the paper names no optimiser.
         optimiser=torch.optim.Adam(system.parameters(), lr=p.rate),
         schedule=Plateau(("perplexity", "search_error")),
-        options=translation_options(p, steps=p.steps, clip=p.clip),
+        options=translation_options(p, clip=p.clip),
         seed=p.seed,
     )
 

@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 from training import paths
-from training.data.catalogue import EDITED
-from training.data.lines import BrokenLines, OnBroken
+from training.data.catalogue import EDITED, EVERYDAY
+from training.data.lines import BrokenLines
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
 from training.data.word_vectors import Array, read_word_vectors
@@ -30,6 +30,7 @@ from training.loop import Phase
 from training.objectives.similarity import squared_distance
 from training.objectives.translation import TranslationLoss
 from training.objectives.weight_regularisation import recurrent_weight_norm
+from training.parameters import TEMPLATES, TranslationParameters, europarl
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
@@ -43,16 +44,12 @@ STAGE = "train"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(TranslationParameters):
     """What may be changed with `--set`."""
 
     languages: tuple[str, ...] = ("en", "de", "fr", "es", "it", "pt")
     pivots: tuple[str, ...] = ("en", "es")
     sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
-    broken: OnBroken = "refuse"
-    research: bool = False
-    held_out_source: str = "ntrex"
-    held_out_first: int = 700
     # Departure: SentencePiece in place of words at scale `small`, since a softmax over as many
     # words as six languages need is slow without a GPU.
     unit: Unit = "pieces"
@@ -70,11 +67,6 @@ class Parameters:
     rate: float = 0.001  # Adam's; neither is given
     batch_tokens: int = 2000  # pads included; not given
     longest: int = 60
-    steps: int
-    develop_every: int = 500
-    log_every: int = 50
-    max_tokens: int = 256  # of a text that is served
-    seed: int = 0
 
     def __post_init__(self) -> None:
         if not self.pivots or not set(self.pivots) <= set(self.languages):
@@ -86,9 +78,7 @@ class Parameters:
 SCALES = at_scales(
     smoke=Parameters(
         languages=("en", "de", "fr", "es"),
-        sources=("template_sentences",),
-        held_out_source="template_sentences",
-        held_out_first=224,
+        **TEMPLATES,
         unit="words",
         vocabulary=85_000,
         embedding=32,
@@ -101,11 +91,19 @@ SCALES = at_scales(
         develop_every=50,
         log_every=10,
     ),
-    small=Parameters(steps=6000),
+    small=Parameters(
+        sources=EVERYDAY,
+        vocabulary=5000,
+        embedding=128,
+        width=128,
+        dimension=256,
+        decoder_width=256,
+        rate=0.002,
+        longest=30,
+        steps=4000,
+    ),
     paper=Parameters(
-        sources=("europarl",),
-        held_out_source="europarl",
-        held_out_first=1_000_000,
+        **europarl(1_000_000),
         unit="words",
         vocabulary=85_000,
         embedding=512,
@@ -167,7 +165,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
         limits=BatchLimits(tokens=p.batch_tokens, longest=p.longest),
         optimiser=torch.optim.Adam(system.parameters(), lr=p.rate),
         schedule=LinearDecay(p.steps),
-        options=translation_options(p, steps=p.steps, clip=p.clip),
+        options=translation_options(p, clip=p.clip),
         seed=p.seed,
     )
 

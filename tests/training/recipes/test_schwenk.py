@@ -12,7 +12,7 @@ from service.errors import InputError
 from service.inference.encoder import Encoder
 from training.export import PARITY, check_parity
 from training.metrics import read_metrics
-from training.recipe import change
+from training.recipe import SCALES, Scale, change
 from training.recipes import schwenk
 from training.run import Run, open_run, train
 
@@ -81,6 +81,14 @@ def test_the_papers_numbers() -> None:
     assert (paper.dropout, paper.clip, paper.rate, paper.batch) == (0.2, 2.0, 0.01, 96)
     mixture = schwenk.mixture_of(paper)
     assert [len(path.targets) for path in mixture.paths] == [5] * 6
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_three_languages_are_mixed_at_every_scale(scale: Scale) -> None:
+    """Table 3 is about three inputs; more languages than that do not stand in the way."""
+    mixture = schwenk.mixture_of(change(schwenk.SCALES[scale], ["strategy=M:1"]))
+    assert len(mixture.sources) == 3
+    assert mixture.targets == ("en",)
 
 
 @pytest.mark.parametrize(
