@@ -222,6 +222,42 @@ def head(
     click.echo(str(out))
 
 
+@train.command("heads")
+@_DATA
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Directory of a model, or the name of a shipped or imported one.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Each head goes into a directory of its name in here.",
+)
+def heads(data: Path | None, model: Path, out: Path) -> None:
+    """Fit the heads that ship (topic, sentiment, entailment) anew, as after the encoder changed.
+
+    \b
+    Example: interlingua train heads --model models/interlingua-fast --data DIR --out models
+    """
+    _need_torch()
+    from training.data.folder import open_folder
+    from training.default_heads import train_default_heads
+    from training.devices import describe_machine
+    from training.progress import Progress
+
+    for made in train_default_heads(
+        chosen_model(model),
+        open_folder(data).root,
+        out,
+        machine=describe_machine(),
+        progress=Progress(sys.stderr),
+    ):
+        click.echo(str(made.directory))
+
+
 @click.command("export")
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("directory", type=click.Path(path_type=Path))

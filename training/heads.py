@@ -25,6 +25,8 @@ from training.data.labelled_rows import language_of, read_labelled
 from training.progress import QUIET, Progress
 from training.tables import format_table
 
+COMMAND = "interlingua train head --model MODEL --data TRAIN.tsv --dev FOLDER --out HEAD"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadData:
@@ -58,6 +60,7 @@ def train_head(
     *,
     name: str,
     machine: str,
+    command: str = COMMAND,
     progress: Progress = QUIET,
 ) -> Head:
     """Fit a head on the vectors of `model` and write it into `directory`.
@@ -68,6 +71,7 @@ def train_head(
         directory: Of the head.
         name: Of the head.
         machine: Where it is measured, for the record.
+        command: What it is made with, for the record.
         progress: Tells people.
 
     Raises:
@@ -100,7 +104,7 @@ def train_head(
             remember=False,  # the text is not ours to pass on
         )
         head = make_head(plan, examples, encoder, directory, watcher=_Shown(progress))
-    measured = _measure(head, encoder, data, machine)
+    measured = _measure(head, encoder, data, machine, command)
     if measured:
         manifest = head.manifest.model_copy(update={"quality": measured})
         head = write_head(directory, manifest, weights=head.weights, bias=head.bias)
@@ -123,7 +127,9 @@ class _Shown:
         """Go on: whoever wants an end interrupts the process."""
 
 
-def _measure(head: Head, encoder: Encoder, data: HeadData, machine: str) -> tuple[Measurement, ...]:
+def _measure(
+    head: Head, encoder: Encoder, data: HeadData, machine: str, command: str
+) -> tuple[Measurement, ...]:
     by_language: dict[str, float] = {}
     for path in data.dev:
         language = language_of(path)
@@ -141,7 +147,7 @@ def _measure(head: Head, encoder: Encoder, data: HeadData, machine: str) -> tupl
             metric=f"accuracy, %, fitted on {data.language} alone, mean of the other languages",
             value=round(mean, 2),
             by_language=dict(sorted(by_language.items())),
-            command="interlingua train head --model MODEL --data TRAIN.tsv --dev FOLDER --out HEAD",
+            command=command,
             machine=machine,
         ),
     )

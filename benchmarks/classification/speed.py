@@ -1,23 +1,21 @@
 """How fast classifiers are fitted and asked.
 
-    python -m benchmarks.classification.speed [--model DIR] [--examples 100000] [--requests 200]
+    python -m benchmarks.classification.speed [--model DIR] [--examples 100000] [--rounds 100]
 
-The fit is of made-up vectors, so it is the fit alone; /classify and /embed take turns, so that
-neither has the quieter machine.
+The fit is of made-up vectors, so it is the fit alone. /classify and /embed take turns; the latter
+answers with vectors as JSON, as it does unless asked otherwise, and as bytes, the quickest way.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import time
-import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.classification.taking_turns import Asked, take_turns
 from service.classification.fit import FitOptions, fit
 from service.shipped import DEMO_CORPUS, shipped_models
 from training.served import served
@@ -25,7 +23,8 @@ from training.served import served
 _LABELS = 20
 _DIMENSION = 384
 _TEXTS = 256
-_WARM_UP = 20
+_JSON = {"content-type": "application/json"}
+_BYTES = {**_JSON, "accept": "application/octet-stream"}
 
 
 def main() -> None:
@@ -33,7 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=shipped_models()[0])
     parser.add_argument("--examples", type=int, default=100_000)
-    parser.add_argument("--requests", type=int, default=200, help="to each address")
+    parser.add_argument("--rounds", type=int, default=100, help="of four requests to each")
     options = parser.parse_args()
     wall, processor = fit_seconds(options.examples)
     print(
@@ -42,15 +41,20 @@ def main() -> None:
     )
     texts = [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
     with served(options.model) as server:
-        seconds = request_seconds(server.url, texts, options.requests)
-    for path, found in seconds.items():
-        quickest, *_, slowest = sorted(found)
-        middle = statistics.median(found)
-        print(f"{path}: {1000 * middle:.1f} ms a request of {_TEXTS} texts "
-              f"({1000 * quickest:.1f} .. {1000 * slowest:.1f})")  # fmt: skip
-    ratio = statistics.median(seconds["/embed"]) / statistics.median(seconds["/classify"])
-    best = min(seconds["/embed"]) / min(seconds["/classify"])
-    print(f"throughput of /classify over /embed: {ratio:.3f} (of the quickest: {best:.3f})")
+        for count in (1, _TEXTS):
+            bodies = [
+                json.dumps({"inputs": texts[begin : begin + count]}).encode()
+                for begin in range(0, len(texts) - count, count)
+            ]
+            for said, embed in (("as JSON", _JSON), ("as bytes", _BYTES)):
+                ways = (Asked("/embed", embed), Asked("/classify", _JSON))
+                found = take_turns(server.url, ways, bodies, rounds=options.rounds)
+                print(
+                    f"{count} texts a request: throughput of /classify over that of /embed {said}: "
+                    f"{found.median:.3f} ({found.low:.3f} .. {found.high:.3f} in the middle "
+                    f"half of {options.rounds} rounds); /embed {found.milliseconds[0]:.2f} ms, "
+                    f"/classify {found.milliseconds[1]:.2f} ms"
+                )
 
 
 class _Nobody:
@@ -78,26 +82,6 @@ def fit_seconds(examples: int) -> tuple[float, float]:
         options=FitOptions(), watcher=_Nobody(),
     )  # fmt: skip
     return time.perf_counter() - began, time.process_time() - processor
-
-
-def request_seconds(url: str, texts: Sequence[str], requests: int) -> dict[str, list[float]]:
-    """Return how long each of `requests` took, address by address; the addresses take turns."""
-    bodies = [
-        json.dumps({"inputs": texts[begin : begin + _TEXTS]}).encode()
-        for begin in range(0, len(texts) - _TEXTS, _TEXTS)
-    ]
-    seconds: dict[str, list[float]] = {"/embed": [], "/classify": []}
-    for number in range(_WARM_UP + requests):
-        for path, found in seconds.items():
-            request = urllib.request.Request(
-                url + path, bodies[number % len(bodies)], {"content-type": "application/json"}
-            )
-            began = time.perf_counter()
-            with urllib.request.urlopen(request) as answer:
-                answer.read()
-            if number >= _WARM_UP:
-                found.append(time.perf_counter() - began)
-    return seconds
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -34,6 +35,7 @@ from service.errors import InputError, MalformedError
 from service.inference.documents import DocumentOptions
 from service.inference.encoder import Encoder
 from service.inference.engine import EmbedOptions
+from service.inference.patient import embed_all
 from service.inference.session import Vectors
 from service.security.grants import Scope
 
@@ -156,7 +158,9 @@ async def _head_and_encoder(request: ClassifyRequest, work: Work) -> tuple[Head,
     for label in request.labels:
         check_label(label, field="labels")
     check_count(request.labels, work.max_inputs, field="labels")
-    return await work.run(described_head, request.labels, encoder), encoder
+    options = EmbedOptions(normalize=True, client=work.grant.client)
+    encode = partial(embed_all, work.resources.engine, encoder, options=options)
+    return await work.run(described_head, request.labels, encoder, encode), encoder
 
 
 def _head(name: str | None, work: Work) -> Head:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -25,8 +26,11 @@ from service.classification.example import check_label, example_from_json
 from service.classification.examples import MAX_LABELS, ExampleCollector
 from service.classification.fit import FitOptions
 from service.classification.head import Head
-from service.classification.making import HeadPlan, make_head
+from service.classification.making import HeadPlan, check_plan, make_head
 from service.errors import InputError, MalformedError
+from service.inference.engine import EmbedOptions
+from service.inference.fairness import BACKGROUND
+from service.inference.patient import embed_all
 from service.jobs.job import Job, Result
 from service.search.backend import CorpusBackend
 from service.search.document import Document
@@ -79,18 +83,25 @@ async def fit_classifier(
             await work.run(_collect, wanted, collector, work)
         if corpus is None:
             # Here and not in the job, so that whoever sent them learns of it at once.
-            await work.run(collector.finish, tuple(plan.labels))
+            examples = await work.run(collector.finish, tuple(plan.labels))
+            check_plan(plan, examples)
 
         def task(job: Job) -> Result:
             with collector:
                 if corpus is not None and wanted.corpus is not None:
                     _collect_corpus(corpus, wanted.corpus, collector, job)
                 examples = collector.finish(tuple(plan.labels))
+                # In the requests' queue and behind them: a fit of a million texts starves nobody.
+                encode = partial(
+                    embed_all, work.resources.engine, encoder,
+                    options=EmbedOptions(normalize=True, client=BACKGROUND), check=job.check,
+                )  # fmt: skip
 
                 def make(directory: Path, version: int) -> Head:
                     return make_head(
-                        replace(plan, version=version), examples, encoder, directory, watcher=job
-                    )
+                        replace(plan, version=version), examples, encoder, directory,
+                        watcher=job, encode=encode,
+                    )  # fmt: skip
 
                 head = classifiers.add_version(name, make)
             return describe_classifier_head(head, classifiers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-import numpy as np
 from fastapi import APIRouter, Depends, Query, Response
 
 from service.api.auth import needs
@@ -16,17 +15,13 @@ from service.api.openapi import answer, body
 from service.api.schemas.corpora import ReencodeRequest
 from service.api.schemas.jobs import JobAnswer
 from service.api.work import WorkOf
-from service.inference.encoder import Encoder
-from service.inference.engine import Engine
-from service.inference.patient import embed_patiently
+from service.inference.patient import embed_all
 from service.inference.session import Vectors
 from service.jobs.job import Job, Result
 from service.search.reencode import NewSpace, reencode
 from service.security.grants import Scope
 
 router = APIRouter(prefix="/corpora/{name}/reencode", tags=["corpora"])
-
-TEXTS_AT_ONCE = 256
 
 
 @router.post(
@@ -54,7 +49,7 @@ async def reencode_corpus(
 
     def task(job: Job) -> Result:
         def embed(texts: Sequence[str]) -> Vectors:
-            return _embed(resources.engine, encoder, texts, job)
+            return embed_all(resources.engine, encoder, texts, check=job.check)
 
         def progress(done: int, total: int) -> None:
             job.progress(done, total, f"encoding with {encoder.name}")
@@ -63,14 +58,3 @@ async def reencode_corpus(
 
     job = resources.jobs.submit(REENCODE, name, task)
     return await job_answer(job, work, wait=wait)
-
-
-def _embed(engine: Engine, encoder: Encoder, texts: Sequence[str], job: Job) -> Vectors:
-    return np.concatenate(
-        [
-            embed_patiently(
-                engine, encoder, texts[start : start + TEXTS_AT_ONCE], check=job.check
-            ).vectors
-            for start in range(0, len(texts), TEXTS_AT_ONCE)
-        ]
-    )

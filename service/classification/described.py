@@ -8,20 +8,17 @@ scale on which probabilities mean something with any encoder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 import orjson
 
 from service.classification.logistic import Linear, Matrix
+from service.inference.documents import Encode
 from service.inference.vectors import normalise
 from service.shipped import DEMO_CORPUS
-
-Encode: TypeAlias = Callable[[Sequence[str]], Matrix]
-"""Texts to float32 [texts, D]."""
 
 SHARPNESS = 1.15
 """Logits are cosines times this over the standard deviation of the cosines of unrelated texts. It

@@ -13,12 +13,14 @@ from service.classification.calibration import fit_temperature, log_losses, prob
 from service.classification.folds import Fold, held_out_rows, make_folds
 from service.classification.logistic import Features, Linear, Matrix, Targets, fit_logistic
 from service.classification.report import Report, all_right, make_report
+from service.errors import InputError
 
 STRENGTHS = tuple(10.0 ** (1 - half / 2) for half in range(8))
 """10, 3.2, 1 ... 0.003, from the strongest on, each fit beginning where the last one ended."""
 _WORSE_IN_A_ROW = 2
 _ROUGH, _FINE = 1e-4, 1e-5
 """Tolerances: to compare strengths on held-out examples, and for the weights that are kept."""
+_LISTED = 20
 _LEAST_HELD_OUT = 4
 """With fewer examples than this nothing can be held out; descriptions of the labels carry them."""
 
@@ -201,6 +203,18 @@ class _Path:
             start=start,
             tolerance=tolerance,
             check=self._watcher.check,
+        )
+
+
+def check_class_weights(chosen: ClassWeights, labels: Sequence[str]) -> None:
+    """Raise InputError where a weight is given for a label that is not there."""
+    unknown = set() if isinstance(chosen, str) else set(chosen) - set(labels)
+    if unknown:
+        raise InputError(
+            "A weight is given for a label that no example has.",
+            field="class_weights",
+            given=min(unknown),
+            remedy=f"There are: {', '.join(labels[:_LISTED])}{' ...' * (len(labels) > _LISTED)}.",
         )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,12 @@ import numpy.typing as npt
 from service.bundle.manifest import DataSource
 from service.classification.described import Background, describe_labels, measure_background
 from service.classification.examples import ExampleSet, Text
-from service.classification.fit import FitOptions, Fitted, Watcher, fit
+from service.classification.fit import FitOptions, Fitted, Watcher, check_class_weights, fit
 from service.classification.head import FittedOn, Head, HeadManifest, pair_features, write_head
 from service.classification.logistic import Features, Linear, Matrix
 from service.classification.remembered import MOST_REMEMBERED, Remembered, RememberedExamples
 from service.errors import InputError
-from service.inference.documents import DocumentOptions, encode_documents
+from service.inference.documents import DocumentOptions, Encode, encode_documents
 from service.inference.encoder import Encoder
 from service.inference.vectors import normalise
 from service.text.language import detector
@@ -30,6 +31,7 @@ HALF_PRECISION_FROM = 100_000
 _LANGUAGES_DETECTED = 2000
 """Of so many examples at most, where nobody says them: detection is slower than encoding."""
 _OWN = "text of your own"
+_backgrounds: WeakKeyDictionary[Encoder, Background] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,7 @@ def make_head(
     directory: Path,
     *,
     watcher: Watcher,
+    encode: Encode | None = None,
 ) -> Head:
     """Encode the examples, fit a head, and write it into `directory` once it is whole.
 
@@ -77,28 +80,27 @@ def make_head(
         encoder: In whose space it lives.
         directory: Of the head.
         watcher: Told of each step; what it raises ends the work, and nothing is written.
+        encode: Makes texts into unit vectors; `encoder`, in this thread, where None.
 
     Raises:
-        InputError: Pairs of texts with described labels, which mean nothing for pairs.
+        InputError: What `check_plan` raises, or nothing to fit on.
     """
+    encode = encode or _encode_here(encoder)
+    if examples is not None:
+        check_plan(plan, examples)
     descriptions = _all_described(plan.labels, examples)
-    prior = described_labels(descriptions, encoder) if descriptions else None
+    prior = described_labels(descriptions, encoder, encode) if descriptions else None
     if examples is None or not len(examples):
         if prior is None:
             raise InputError("There is neither an example nor a described label.", field="examples")
         fitted, remembered = Fitted(prior, 1.0, None), None
         labels: tuple[str, ...] = tuple(descriptions)
     else:
-        if examples.pairs and prior is not None:
-            raise InputError(
-                "Pairs of texts cannot be told apart by a description of the labels.",
-                field="labels",
-                remedy="Leave labels out.",
-            )
         labels = examples.labels
         # In random order, since a file is often sorted, and the last part of many is held out.
         order = np.random.default_rng(0).permutation(len(examples))
-        features, remembered = _encode(examples, order, plan.document, encoder, _Half(watcher, 0))
+        vectors = _Vectors(encoder, plan.document, encode)
+        features, remembered = _encode(examples, order, vectors, _Half(watcher, 0))
         languages = _languages(examples, encoder)
         fitted = fit(
             features,
@@ -141,16 +143,42 @@ def make_head(
     )
 
 
-def described_labels(descriptions: Mapping[str, str], encoder: Encoder) -> Linear:
-    """Return the weights that descriptions of labels amount to with `encoder`."""
-    return describe_labels(
-        descriptions, partial(encoder.encode, normalize=True), _background(encoder)
-    )
+def check_plan(plan: HeadPlan, examples: ExampleSet) -> None:
+    """Raise InputError where what is planned cannot be fitted on `examples`."""
+    check_class_weights(plan.options.class_weights, examples.labels)
+    if examples.pairs and plan.labels:
+        raise InputError(
+            "Pairs of texts cannot be told apart by a description of the labels.",
+            field="labels",
+            remedy="Leave labels out.",
+        )
 
 
-def described_head(descriptions: Mapping[str, str], encoder: Encoder) -> Head:
-    """Return a head of labels that are only described; it is not written anywhere."""
-    linear = described_labels(descriptions, encoder)
+def described_labels(descriptions: Mapping[str, str], encoder: Encoder, encode: Encode) -> Linear:
+    """Return the weights that descriptions of labels amount to with `encoder`.
+
+    Args:
+        descriptions: Label -> words for it.
+        encoder: In whose space they are.
+        encode: Its way to unit vectors.
+    """
+    background = _backgrounds.get(encoder)
+    if background is None:  # measured twice where two threads come at once, to the same end
+        background = _backgrounds[encoder] = measure_background(encode)
+    return describe_labels(descriptions, encode, background)
+
+
+def described_head(
+    descriptions: Mapping[str, str], encoder: Encoder, encode: Encode | None = None
+) -> Head:
+    """Return a head of labels that are only described; it is not written anywhere.
+
+    Args:
+        descriptions: Label -> words for it.
+        encoder: In whose space it lives.
+        encode: Makes texts into unit vectors; `encoder`, in this thread, where None.
+    """
+    linear = described_labels(descriptions, encoder, encode or _encode_here(encoder))
     manifest = HeadManifest(
         name="described",
         labels=tuple(descriptions),
@@ -161,11 +189,6 @@ def described_head(descriptions: Mapping[str, str], encoder: Encoder) -> Head:
         licence=_OWN,
     )
     return Head(manifest, linear.weights, linear.bias)
-
-
-@lru_cache(maxsize=8)
-def _background(encoder: Encoder) -> Background:
-    return measure_background(partial(encoder.encode, normalize=True))
 
 
 def _all_described(given: Mapping[str, str], examples: ExampleSet | None) -> dict[str, str]:
@@ -195,13 +218,12 @@ class _Half:
 def _encode(
     examples: ExampleSet,
     order: npt.NDArray[np.int64],
-    document: DocumentOptions | None,
-    encoder: Encoder,
+    vectors_of: _Vectors,
     watcher: Watcher,
 ) -> tuple[Features, RememberedExamples]:
     """Return the features of all examples in `order`, and some examples to remember."""
     count = len(examples)
-    width = encoder.dimension * (4 if examples.pairs else 1)
+    width = vectors_of.encoder.dimension * (4 if examples.pairs else 1)
     precision = np.float16 if count > HALF_PRECISION_FROM else np.float32
     features = np.empty((count, width), dtype=precision)
     place = np.empty(count, dtype=np.int64)
@@ -212,9 +234,9 @@ def _encode(
     done = 0
     for batch in examples.batches(_BATCH_TEXTS):
         watcher.progress(done, count, "encoding")
-        first = _vectors([text for text, _ in batch], document, encoder)
+        first = vectors_of([text for text, _ in batch])
         pairs = [pair for _, pair in batch if pair is not None]
-        second = _vectors(pairs, document, encoder) if pairs else None
+        second = vectors_of(pairs) if pairs else None
         features[place[done : done + len(batch)]] = (
             first if second is None else pair_features(first, second)
         )
@@ -228,10 +250,23 @@ def _encode(
     return features, RememberedExamples(remembered, np.stack(vectors).astype(np.float16))
 
 
-def _vectors(texts: Sequence[str], document: DocumentOptions | None, encoder: Encoder) -> Matrix:
-    if document is not None:
-        return encode_documents(encoder, texts, document)
-    return encoder.encode(texts, normalize=True)
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """Texts to unit vectors, each taken as one text or as a document."""
+
+    encoder: Encoder
+    document: DocumentOptions | None
+    encode: Encode
+
+    def __call__(self, texts: Sequence[str]) -> Matrix:
+        """Return float32 [texts, D]."""
+        if self.document is not None:
+            return encode_documents(self.encoder, texts, self.document, encode=self.encode)
+        return self.encode(texts)
+
+
+def _encode_here(encoder: Encoder) -> Encode:
+    return partial(encoder.encode, normalize=True)
 
 
 def _remember(text: Text, row: int, examples: ExampleSet) -> Remembered:

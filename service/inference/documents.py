@@ -8,9 +8,9 @@ longer than the encoder takes is halved until it fits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -24,6 +24,8 @@ from service.text.windows import halve, split_windows
 
 Splitting = Literal["sentences", "windows"]
 DocumentPooling = Literal["mean", "max"]
+Encode: TypeAlias = Callable[[Sequence[str]], Vectors]
+"""Texts to float32 [texts, D]."""
 
 _SAFE_SHARE = 4
 """A piece with less than a quarter as many characters as the encoder takes tokens always fits."""
@@ -104,10 +106,22 @@ def encode_documents(
     options: DocumentOptions,
     *,
     language: str | None = None,
+    encode: Encode | None = None,
 ) -> Vectors:
-    """Return the documents' unit vectors, float32 [documents, D], computed in this thread."""
+    """Return the documents' unit vectors, float32 [documents, D]; blocks.
+
+    Args:
+        encoder: Whose tokens count.
+        texts: The documents.
+        options: How they are split and pooled.
+        language: Of all documents.
+        encode: Makes the pieces' vectors; `encoder`, in this thread, where None.
+    """
     split = split_documents(texts, options, encoder=encoder, language=language)
-    vectors = encoder.encode(split.texts, language=language, normalize=True)
+    if encode is None:
+        vectors = encoder.encode(split.texts, language=language, normalize=True)
+    else:
+        vectors = encode(split.texts)
     pooled = pool_pieces(vectors, split.counts, options.pooling)
     return finish(pooled, dimensions=None, normalised=True)
 

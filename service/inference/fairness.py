@@ -5,6 +5,9 @@ time; the earliest goes first, and each slice that is taken moves its owner's ne
 cost. A client with a trickle therefore waits for about one batch, whatever a flood of another has
 put before it; the same holds for a single text and a thousand-text request of one client. Nothing
 starves, since virtual time only moves on.
+
+Jobs that nobody waits for with a socket open (fits, re-encodings) ask as `BACKGROUND`, whose slices
+count several times their cost before and after: while others ask, it has a small share.
 """
 
 from __future__ import annotations
@@ -18,6 +21,11 @@ from service.inference.work import Slice
 Entry = tuple[float, int, Slice]
 Judge = Callable[[Slice], bool]
 
+BACKGROUND = "\0background"
+"""The client that jobs ask as; no header or key can be this."""
+_BACKGROUND_PRICE = 8
+"""How often its cost counts: beside one busy client it has a ninth of the sessions."""
+
 
 class _Flow:
     """What one client waits for.
@@ -26,12 +34,14 @@ class _Flow:
         tag: Virtual start of the client's next slice, among clients.
         tokens: Padded tokens that wait.
         heap: Slices by their virtual start, among the client's jobs.
+        price: How often a slice's cost counts.
     """
 
-    __slots__ = ("client", "heap", "now", "tag", "tokens")
+    __slots__ = ("client", "heap", "now", "price", "tag", "tokens")
 
     def __init__(self, client: str, tag: float) -> None:
         self.client = client
+        self.price = _BACKGROUND_PRICE if client == BACKGROUND else 1
         self.tag = tag
         self.tokens = 0
         self.now = 0.0
@@ -61,6 +71,9 @@ class FairOrder:
         flow = self._flows.get(client)
         if flow is None:
             flow = self._flows[client] = _Flow(client, self._now)
+            # The background's pieces come one after the other, each to an empty flow: it pays
+            # before it is served, or coming back would be free.
+            flow.tag += (flow.price - 1) * slices[0].cost if slices else 0
         start = flow.now
         for piece in slices:
             heapq.heappush(flow.heap, (start, next(self._sequence), piece))
@@ -76,7 +89,7 @@ class FairOrder:
                 if alive(piece):
                     self._now = max(self._now, flow.tag)
                     flow.now = max(flow.now, start)
-                    flow.tag += piece.cost
+                    flow.tag += piece.cost * flow.price
                     self._forget_empty()
                     return piece
         self._forget_empty()
@@ -101,7 +114,7 @@ class FairOrder:
                 if not alive(piece):
                     continue
                 if fits(piece):
-                    flow.tag += piece.cost
+                    flow.tag += piece.cost * flow.price
                     yield piece
                 else:
                     look_ahead -= 1

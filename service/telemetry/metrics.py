@@ -6,13 +6,13 @@ Names and units follow Prometheus: base units, `_total` for counters, labels fro
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
 from prometheus_client import (
     Counter,
     Gauge,
@@ -207,8 +207,7 @@ class Metrics:
 
     def observe_labels(self, classifier: str, labels: Sequence[str]) -> None:
         """Take the best label of each classified text."""
-        names, counts = np.unique(np.asarray(labels, dtype=np.str_), return_counts=True)
-        for name, count in zip(names.tolist(), counts.tolist(), strict=True):
+        for name, count in collections.Counter(labels).items():
             self.classifications.labels(classifier, name).inc(count)
 
     def watch_corpora(self, sizes: Callable[[], Iterable[tuple[str, int]]]) -> None:

@@ -19,7 +19,10 @@ pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
-    *(f"docs/{n}.md" for n in ("first-steps", "embed", "search", "mine", "training")),
+    *(
+        f"docs/{n}.md"
+        for n in ("first-steps", "embed", "search", "mine", "classification", "training")
+    ),
 )
 NOT_RUN = {
     "make ": "this very test is run by make",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue
 
 from service.api.schemas.classify import Labels
 from service.api.schemas.parts import Answer, ModelName, Request
 from service.api.schemas.splitting import DocumentFields
 from service.classification.report import Report
+from service.errors import InputError
 from service.inference.documents import DocumentOptions
 
 
@@ -21,6 +23,22 @@ class CorpusExamples(Request):
         description="The metadata field that holds the label (a list: several labels); documents "
         "without it are left out"
     )
+
+
+def _positive(value: object) -> object:
+    if isinstance(value, dict):
+        for label, weight in value.items():
+            if not (isinstance(weight, int | float) and 0 < weight < math.inf):
+                raise InputError(
+                    "A weight is a number above 0.", field=f"class_weights.{label}", given=weight
+                )
+    return value
+
+
+ClassWeights = Annotated[
+    Literal["none", "balanced"] | dict[str, Annotated[float, Field(gt=0)]],
+    BeforeValidator(_positive),
+]
 
 
 class FitRequest(DocumentFields):
@@ -61,7 +79,7 @@ class FitRequest(DocumentFields):
         None, description="Strength of the pull of the weights towards zero (or the labels' "
         "descriptions); chosen by cross-validation if left out",
     )  # fmt: skip
-    class_weights: Literal["none", "balanced"] | dict[str, Annotated[float, Field(gt=0)]] = Field(
+    class_weights: ClassWeights = Field(
         "none", description="What an example counts: none (all the same), balanced (each label the "
         "same in all), or a number for each label",
     )  # fmt: skip

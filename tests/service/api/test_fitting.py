@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,9 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.classification import making
 from service.classification.examples import MAX_LABELS
-from service.jobs.job import Job
 from service.settings import Settings
 from tests.service.api.running import Running, assert_problem, run_app
 from tests.tiny_bundle import make_tiny_bundle
@@ -94,6 +91,16 @@ async def test_documents_of_a_corpus_are_examples(running: Running) -> None:
     nowhere = await fit(running, "topics", {"corpus": {"name": "library", "label_field": "colour"}})
     assert nowhere.json()["state"] == "failed"
     assert nowhere.json()["error"]["field"] == "corpus.label_field"
+
+
+async def test_a_body_that_is_no_utf8_is_refused(running: Running) -> None:
+    response = await running.client.put(
+        "/classifiers/things",
+        content=b'{"examples": [{"text": "caf\xe9", "label": "x"}]}',
+        headers={"content-type": "application/json"},
+    )
+    problem = assert_problem(response, 400, field="body")
+    assert "UTF-8" in str(problem["remedy"])
 
 
 async def test_a_second_fit_is_a_version_and_versions_switch(running: Running) -> None:
@@ -241,6 +248,12 @@ async def test_documents_are_never_cut(running: Running) -> None:
         ({"examples": EXAMPLES, "corpus": {"name": "c", "label_field": "f"}}, 422, "corpus"),
         ({"corpus": {"name": "nope", "label_field": "f"}}, 404, None),
         ({"labels": {"a": "b"}}, 422, "examples"),
+        ({"labels": {}}, 400, "examples"),
+        ({"labels": {"a": "b", " ": "c"}}, 422, "labels"),
+        ({"labels": {"a": "b", "c": "d"}, "examples": PAIRS}, 422, "labels"),
+        ({"examples": EXAMPLES, "class_weights": {"dog": 2}}, 422, "class_weights"),
+        ({"examples": EXAMPLES, "class_weights": {"cat": 0}}, 422, "class_weights.cat"),
+        ({"examples": [PAIRS[0], {**PAIRS[0], "label": "other"}]}, 422, "examples[1].label"),
     ],
 )  # fmt: skip
 async def test_what_cannot_be_fitted_is_refused_and_nothing_written(
@@ -296,33 +309,6 @@ async def test_lines_that_are_no_utf8_or_json_are_named(
 ) -> None:
     good = b'{"text": "a", "label": "x"}\n'
     assert_problem(await stream(running, [good, line, good]), 400, field=field)
-
-
-async def test_a_cancelled_fit_leaves_the_old_version(
-    running: Running, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await fitted(running, "things", {"examples": EXAMPLES})
-    before = sorted(path for path in settings.data.glob("classifiers/**/*"))
-    begun = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def held_up(*args: object, watcher: Job, **kwargs: object) -> object:
-        loop.call_soon_threadsafe(begun.set)
-        while True:
-            watcher.check()
-
-    monkeypatch.setattr(making, "fit", held_up)
-    response = await running.client.put("/classifiers/things", json={"examples": EXAMPLES})
-    assert response.status_code == 202
-    await asyncio.wait_for(begun.wait(), 20)
-    again = await running.client.put("/classifiers/things", json={"examples": EXAMPLES})
-    assert_problem(again, 409)
-    place = response.headers["location"]
-    await running.client.delete(place)
-    job = (await running.client.get(place, params={"wait": 20})).json()
-    assert job["state"] == "cancelled"
-    assert sorted(settings.data.glob("classifiers/**/*")) == before
-    assert await labels_of(running, "things", ["The cat sleeps."]) == ["cat"]
 
 
 async def test_any_encoder_of_the_space_will_do_and_no_other(
