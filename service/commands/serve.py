@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from service.blas import load_numpy_with_one_thread
 from service.commands.settings_flags import read_settings, settings_options
 
 
@@ -20,6 +21,7 @@ def serve(**flags: object) -> None:
     Example: interlingua serve --port 9000 --data ./data --model ./my-bundle
     """
     settings = read_settings(**flags)
+    load_numpy_with_one_thread()  # before anything else loads it
     from service.server import run_server
 
     sys.exit(run_server(settings))
