@@ -9,9 +9,11 @@ inference               eval/nli/<pivot>.*.tsv, *.jsonl
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +65,32 @@ class TaskCorpus:
         """Return examples as int64 [examples, sides]."""
         numbers = [[self.number(text) for text in example] for example in examples]
         return np.array(numbers, dtype=np.int64).reshape(-1, sides)
+
+    def save(self, directory: Path) -> None:
+        """Write everything into `directory`: numbers as npz, the rest as JSON."""
+        directory.mkdir(parents=True, exist_ok=True)
+        described = [[task.name, task.head, task.distinct] for task in self.tasks]
+        (directory / "tasks.json").write_text(
+            json.dumps({"texts": self.texts, "tasks": described}, ensure_ascii=False),
+            encoding="utf-8",
+        )
+        arrays = chain.from_iterable((task.rows, task.labels) for task in self.tasks)
+        np.savez(directory / "tasks.npz", *arrays)
+
+    @classmethod
+    def load(cls, directory: Path) -> TaskCorpus:
+        """Read what `save` wrote."""
+        described = json.loads((directory / "tasks.json").read_text(encoding="utf-8"))
+        texts = described["texts"]
+        with np.load(directory / "tasks.npz") as arrays:
+            numbers = [arrays[f"arr_{place}"] for place in range(len(arrays))]
+        tasks = [
+            TaskRows(name, head, rows, labels, distinct)
+            for (name, head, distinct), rows, labels in zip(
+                described["tasks"], numbers[::2], numbers[1::2], strict=True
+            )
+        ]
+        return cls(texts, tasks, {text: number for number, text in enumerate(texts)})
 
     def meanings(self) -> npt.NDArray[np.int64]:
         """Return int64 [sentences]: the same number where case and punctuation alone differ."""
@@ -168,15 +196,22 @@ def prepare_task_corpus(
 
     Sentences that development or evaluation is measured on are left out of all tasks.
     """
+
+    def make() -> TaskCorpus:
+        folder = work.folder()
+        away = (sentence for column in corpus.held_out.values() for sentence in column)
+        evaluated = evaluation_sentences(folder, EVALUATION)
+        held_out = frozenset(map(comparison_key, chain(away, evaluated))) - {""}
+        lines = BrokenLines(broken)
+        built = build_task_corpus(
+            corpus, folder, tasks, pivot=pivot, held_out=held_out, broken=lines
+        )
+        if lines.count:
+            work.progress.note(f"{lines.count:,} broken lines skipped")
+        return built
+
     work.progress.title("tasks: examples of each")
-    folder = work.folder()
-    away = (sentence for column in corpus.held_out.values() for sentence in column)
-    evaluated = evaluation_sentences(folder, EVALUATION)
-    held_out = frozenset(map(comparison_key, chain(away, evaluated))) - {""}
-    lines = BrokenLines(broken)
-    built = build_task_corpus(corpus, folder, tasks, pivot=pivot, held_out=held_out, broken=lines)
+    built = work.keep("tasks", make, save=TaskCorpus.save, load=TaskCorpus.load)
     for task in built.tasks:
         work.progress.note(f"{task.name}: {len(task.rows):,} examples")
-    if lines.count:
-        work.progress.note(f"{lines.count:,} broken lines skipped")
     return built

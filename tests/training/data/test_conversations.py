@@ -86,3 +86,15 @@ def test_sentences_that_differ_in_punctuation_mean_the_same() -> None:
     rows = corpus.rows([("Yes!", "yes"), ("no", "Yes!")], 2)
     np.testing.assert_array_equal(rows, [[0, 1], [2, 0]])
     assert corpus.meanings().tolist() == [0, 0, 1]
+
+
+def test_tasks_are_read_as_they_were_written(folder: DataFolder, tmp_path: Path) -> None:
+    built = build(folder)
+    built.save(tmp_path / "tasks")
+    again = TaskCorpus.load(tmp_path / "tasks")
+    assert again.texts == built.texts
+    assert again.number(built.texts[3]) == 3
+    for one, other in zip(again.tasks, built.tasks, strict=True):
+        assert (one.name, one.head, one.distinct) == (other.name, other.head, other.distinct)
+        np.testing.assert_array_equal(one.rows, other.rows)
+        np.testing.assert_array_equal(one.labels, other.labels)
