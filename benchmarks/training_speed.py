@@ -137,7 +137,7 @@ class Turns(Progress):
         self,
         counted: CountedBatches,
         case: Case,
-        parameters: object,
+        parameters: Any,  # noqa: ANN401 - each recipe has its own
         *,
         seconds: float,
         blocks: int,
@@ -186,7 +186,8 @@ class Turns(Progress):
             mask = np.arange(lengths.max()) < lengths[:, None]
             ids = self._random.integers(2, _vocabulary(self._parameters), mask.shape) * mask
             if model.ngrams:
-                grams = self._random.integers(1, 60_000, (*mask.shape, model.ngrams))
+                buckets = self._parameters.ngram_buckets
+                grams = self._random.integers(1, buckets, (*mask.shape, model.ngrams))
                 ids = np.concatenate([ids[:, :, None], grams * mask[:, :, None]], 2)
             sides.append(torch.from_numpy(ids))
         return sides

@@ -14,6 +14,7 @@ from typing import Literal, cast
 from torch import nn
 
 from service.text.vocabulary import NgramPlan
+from training.data.catalogue import EVERYDAY
 from training.data.task_batches import TaskBatch, TaskRows
 from training.encoders.states import SentenceEncoder
 from training.encoders.transformer import TokenEmbedding, TransformerEncoder, make_layer
@@ -118,16 +119,21 @@ SCALES = at_scales(
         develop_every=60,
     ),
     small=Parameters(
-        words=60_000,
-        unknown_buckets=3_000,
-        ngram_buckets=60_000,
-        embedding=160,
-        width=256,
-        filter=1024,
-        tower=160,
-        inference=256,
-        ranking_steps=6_000,
-        steps=30_000,
+        sources=EVERYDAY,
+        words=30_000,
+        unknown_buckets=1_500,
+        ngram_buckets=30_000,
+        pieces=8_000,
+        embedding=96,
+        width=128,
+        heads=4,
+        filter=512,
+        tower=96,
+        inference=128,
+        longest=40,
+        ranking_steps=500,
+        steps=1_600,
+        develop_every=400,
     ),
     paper=Parameters(sources=("translations",), held_out_source=""),
 )

@@ -13,6 +13,7 @@ from typing import Literal
 
 import torch
 
+from training.data.catalogue import EVERYDAY
 from training.data.translation import TranslationBatch
 from training.decoders.transformer import (
     TransformerDecoder,
@@ -95,16 +96,20 @@ SCALES = at_scales(
         max_tokens=64,
     ),
     small=Parameters(
-        pieces=8000,
-        width=256,
+        sources=EVERYDAY,
+        pieces=5000,
+        width=128,
+        layers=3,
         heads=4,
-        inner=1024,
+        inner=512,
+        rows=16,
         dropout=0.1,
         rate=1e-3,
-        warm_up=500,
-        batch_tokens=3000,
-        longest=60,
-        steps=5000,
+        warm_up=300,
+        batch_tokens=1200,
+        longest=30,
+        steps=3000,
+        develop_every=500,
         max_tokens=256,
     ),
     # Europarl v7, about 1.9 million sentences in each of eight directions: some 18 epochs
