@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from service.errors import SettingsError, StorageError
+from service.milvus.outage import Outage
 
 CALL_SECONDS = 10.0
 """How long the engine may take for one call before the request is refused."""
@@ -39,10 +40,10 @@ def connect(address: str, *, token: str | None = None) -> Any:  # noqa: ANN401 -
     # It logs each refusal with a traceback; we raise it.
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
     with engine_errors(address):
-        return _Bounded(pymilvus.MilvusClient(address, token=token or "", timeout=CALL_SECONDS))
+        return Bounded(pymilvus.MilvusClient(address, token=token or "", timeout=CALL_SECONDS))
 
 
-class _Bounded:
+class Bounded:
     """The client, each call bounded: by itself it waits minutes for an engine that is gone.
 
     Every method takes the collection first.
@@ -50,6 +51,7 @@ class _Bounded:
 
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - pymilvus has no usable types
         self._client = client
+        self._outage = Outage()
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as above
         found = getattr(self._client, name)
@@ -59,6 +61,20 @@ class _Bounded:
         return functools.partial(self._call, bounded)
 
     def _call(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as above
+        from pymilvus.exceptions import MilvusException
+
+        if not self._outage.admits():
+            raise MilvusException(message="it does not answer, and is asked again by another")
+        answered = True
+        try:
+            return self._loaded(call, *args, **kwargs)
+        except Exception as error:
+            answered = not _unanswered(error)
+            raise
+        finally:
+            self._outage.settle(answered=answered)
+
+    def _loaded(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as above
         from pymilvus.exceptions import MilvusException
 
         try:
@@ -71,16 +87,27 @@ class _Bounded:
             return call(*args, **kwargs)
 
 
+def _unanswered(error: Exception) -> bool:
+    """Return whether an error of the client's says that nobody answered: its codes are gRPC's."""
+    import grpc
+
+    return isinstance(error, grpc.RpcError) or isinstance(
+        getattr(error, "code", None), grpc.StatusCode
+    )
+
+
 @contextmanager
 def engine_errors(what: str) -> Iterator[None]:
     """Turn what the client raises about `what` into StorageError."""
+    import grpc
     from pymilvus.exceptions import MilvusException
 
     try:
         yield
-    except MilvusException as error:
+    except (MilvusException, grpc.RpcError) as error:
+        said = error.message if isinstance(error, MilvusException) else str(error)
         raise StorageError(
-            f"The vector engine refused ({what}): {error.message}",
+            f"The vector engine refused ({what}): {said}",
             remedy="Check that it runs and has room, and send it again.",
         ) from error
 
