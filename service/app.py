@@ -30,12 +30,14 @@ from service.api import (
 )
 from service.api.auth import include_locked
 from service.api.context import ContextMiddleware
+from service.api.hosts import LocalHostsMiddleware
 from service.api.limits import BodyLimitMiddleware
 from service.api.loading import close, load
 from service.api.openapi import OPENAI_PROBLEMS, PROBLEMS, describe
 from service.api.problems import add_problem_handlers
 from service.api.state import Resources, State, state_of
 from service.errors import InterlinguaError
+from service.security.exposure import asks_for_keys, is_loopback
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
 from service.telemetry.traces import Traces, traces_from_environment
@@ -105,7 +107,14 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
         include_locked(app, below_v1, responses=OPENAI_PROBLEMS)
     describe(app)
     # The last added is the outermost.
-    app.add_middleware(BodyLimitMiddleware, limit_bytes=settings.max_body_bytes, metrics=metrics)
+    app.add_middleware(
+        BodyLimitMiddleware,
+        limit_bytes=settings.max_body_bytes,
+        seconds=settings.client_timeout_seconds,
+        metrics=metrics,
+    )
+    if is_loopback(settings.host) and not (asks_for_keys(settings) or settings.open_to_network):
+        app.add_middleware(LocalHostsMiddleware, host=settings.host, metrics=metrics)
     app.add_middleware(ContextMiddleware, metrics=metrics, traces=traces)
     return app
 

@@ -4,6 +4,7 @@
     ├── InputError              what was sent cannot be used as it is
     │   ├── MalformedError      the body is not what its content type promises
     │   ├── MediaTypeError      a content type that this address does not take
+    │   ├── SlowClientError     the body did not come in time
     │   └── TooLargeError       a stated limit is passed
     ├── AuthenticationError     no key, or an unknown one
     ├── ForbiddenError          a key that is not good for this
@@ -72,6 +73,10 @@ class MalformedError(InputError):
 
 class MediaTypeError(InputError):
     """The body's content type is missing, or not one that this address takes."""
+
+
+class SlowClientError(InputError):
+    """The client sent too little for too long."""
 
 
 class TooLargeError(InputError):

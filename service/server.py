@@ -13,6 +13,7 @@ import uvicorn
 
 from service.api.state import Phase, Resources, State, state_of
 from service.app import create_app
+from service.connections import bounded_protocol
 from service.errors import SettingsError
 from service.security.exposure import check_exposure, who_may_ask
 from service.settings import Settings
@@ -50,6 +51,7 @@ def run_server(settings: Settings) -> int:
         log_config=None,
         access_log=False,
         server_header=False,
+        http=bounded_protocol(settings.client_timeout_seconds),
         timeout_graceful_shutdown=int(settings.drain_seconds),
     )
     state = state_of(app)

@@ -72,6 +72,12 @@ class Settings(BaseSettings):
         description="What transformers compute in: fp32, bf16, int8; or auto, the fastest measured "
         "whose vectors stay within a cosine of 0.99 of full precision",
     )
+    when_device_lost: Literal["fall-back", "fail-over"] = Field(
+        "fall-back",
+        description="What to do when a GPU, or whatever else runs a model, is gone for good: "
+        "fall-back to the CPU; or fail-over: say at /health that another replica must answer, and "
+        "that this one is to be started again",
+    )
     batch_tokens: int = Field(
         4096,
         ge=16,
@@ -113,6 +119,12 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(8_000_000, ge=1024, description="Bytes of one request's body")
     request_timeout_seconds: float = Field(
         60.0, gt=0, description="Work not begun by then is dropped with a 504"
+    )
+    client_timeout_seconds: float = Field(
+        30.0,
+        gt=0,
+        description="How long a client may take to send its headers, to send the next part of its "
+        "body, and to read what is ready",
     )
     drain_seconds: float = Field(
         20.0, ge=0, description="How long a shutdown waits for requests that are running"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TypeVar
 
 import orjson
@@ -14,6 +14,9 @@ from service.api.state import state_of
 from service.api.token_input import decoder_for
 from service.api.validation import explain
 from service.errors import MalformedError, MediaTypeError, TooLargeError
+
+MAX_DEPTH = 64
+"""Of lists and objects in a body; a filter, the deepest of what is sent, nests 16 at most."""
 
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 
@@ -81,7 +84,7 @@ def parse_json(text: bytes) -> object:
     """Return the value of a JSON text.
 
     Raises:
-        MalformedError: Not JSON, not UTF-8, nested deeper than 1,024, a number that no double
+        MalformedError: Not JSON, not UTF-8, nested deeper than 64, a number that no double
             holds, or half of a surrogate pair, which no UTF-8 can carry.
     """
     try:
@@ -95,7 +98,38 @@ def parse_json(text: bytes) -> object:
         raise MalformedError(
             f"The body is no JSON: {reason}.", field="body", given=excerpt, remedy=remedy
         ) from None
+    check_depth(value, text)
     return value
+
+
+def check_depth(value: object, text: bytes) -> None:
+    """Raise MalformedError where `value`, parsed from `text`, nests deeper than `MAX_DEPTH`.
+
+    No body of ours does, and what walks over one need not fear for its stack. The parser itself
+    does not recurse, and stops at 1,024.
+    """
+    if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
+        return
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for parent in level
+            for child in _children(parent)
+            if isinstance(child, list | dict)
+        ]
+        if not level:
+            return
+    raise MalformedError(
+        f"The body nests deeper than {MAX_DEPTH}.", field="body", remedy="Send it flatter."
+    )
+
+
+def _children(parent: object) -> Iterable[object]:
+    if isinstance(parent, dict):
+        return parent.values()
+    # Most lists are of texts or numbers, by the thousand: their types are looked at all at once.
+    return parent if isinstance(parent, list) and {list, dict} & set(map(type, parent)) else ()
 
 
 async def lines(request: Request, *, limit_bytes: int) -> AsyncIterator[tuple[int, bytes]]:

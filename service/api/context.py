@@ -74,6 +74,7 @@ class RequestContext:
     def headers(self) -> Iterator[tuple[bytes, bytes]]:
         """Give the response headers: milliseconds, counts, and what browsers draw."""
         yield b"x-request-id", self.id.encode("ascii")
+        yield b"x-content-type-options", b"nosniff"
         total = time.perf_counter() - self.started
         yield b"x-total-time", _milliseconds(total)
         parts = {}

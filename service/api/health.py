@@ -17,8 +17,10 @@ _ALIVE = answer(HealthAnswer, "Yes")
 
 
 @router.get("/health/live", responses=_ALIVE)
-async def live() -> Json:
-    """Whether the process answers at all; a restart is due when it does not."""
+async def live(state: StateOf) -> Json:
+    """Whether the process is of use; a restart is due when it does not say so."""
+    if state.device_lost:
+        raise _device_lost()
     return Json({"status": "alive"})
 
 
@@ -36,6 +38,8 @@ async def ready(state: StateOf) -> Json:
     """Whether requests are taken now: loaded, not about to stop, and room in the queue."""
     if state.phase is not Phase.READY:
         raise _unavailable(state)
+    if state.device_lost:
+        raise _device_lost()
     if state.leaving:
         raise UnavailableError("The service will stop.", remedy="Send requests to another replica.")
     queue = state.resources.engine.queue
@@ -52,6 +56,12 @@ async def ready(state: StateOf) -> Json:
 def metrics(state: StateOf) -> Response:
     """Give all metrics, in Prometheus' text format."""
     return Response(state.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _device_lost() -> UnavailableError:
+    return UnavailableError(
+        "What runs the model is gone.", remedy="Send requests to another replica; restart this one."
+    )
 
 
 def _unavailable(state: State) -> UnavailableError:

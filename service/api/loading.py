@@ -18,12 +18,16 @@ from service.huggingface.bundle import read_model
 from service.inference.choosing import Choice, Wishes, choose
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
+from service.inference.execution import Execution
+from service.inference.guarded import Recovery, guard
 from service.inference.providers import best_providers
 from service.inference.session import Vectors
 from service.jobs.job import Result
 from service.jobs.jobs import Jobs
+from service.search.corpora import Corpora
 from service.search.document import Document
 from service.search.engines import open_corpora
+from service.search.index_file import damaged_files
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
 
@@ -46,6 +50,7 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
     choices: dict[str, Choice] = {}
     for directory in settings.model:
         encoder, choice = _open(directory, settings)
+        _guard(encoder, settings, metrics)
         if encoder.name in encoders:
             raise SettingsError(
                 f"Two models are called {encoder.name}.",
@@ -69,9 +74,13 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
         if settings.demo_corpus:
             _load_demo(resources)
         metrics.watch_volume(settings.data)
+        if isinstance(corpora, Corpora):
+            metrics.corpora_unreadable.set_function(lambda: len(corpora.damaged))
+            metrics.indexes_unreadable.set_function(lambda: len(damaged_files))
         metrics.watch_corpora(lambda: _sizes(resources))
         undo.pop_all()
-    log.info("loaded %s in %.1f s", ", ".join(encoders), time.monotonic() - began)
+    seconds = time.monotonic() - began
+    log.info("loaded %s in %.1f s, on %s", ", ".join(encoders), seconds, _computing_on(encoders))
     return resources
 
 
@@ -90,12 +99,27 @@ def _open(directory: Path, settings: Settings) -> tuple[Encoder, Choice]:
     return Encoder(bundle, execution=choice.execution), choice
 
 
+def _guard(encoder: Encoder, settings: Settings, metrics: Metrics) -> None:
+    """Have lost sessions of `encoder` replaced, and that counted."""
+    ways: list[tuple[Recovery, Execution]] = [("reopened", encoder.execution)]
+    if settings.when_device_lost == "fall-back":
+        ways.append(("fallback", Execution()))
+    recoveries = metrics.session_recoveries
+    guard(encoder, ways, lambda how: recoveries.labels(encoder.name, how).inc())
+
+
 def close(resources: Resources) -> None:
     """Finish the work that waits, then let go of the files; blocks until that is done."""
     # First, since a job asks the engine for vectors and writes to corpora.
     resources.jobs.close()
     resources.engine.close()
     resources.corpora.close()
+
+
+def _computing_on(encoders: dict[str, Encoder]) -> str:
+    """Return what the sessions run on; what was asked for may not have loaded."""
+    towers = [tower for encoder in encoders.values() for tower in encoder.towers.values()]
+    return ", ".join(sorted({tower.session.providers[0] for tower in towers}))
 
 
 def _problem(error: Exception) -> Result:

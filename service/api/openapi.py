@@ -52,6 +52,7 @@ _REASONS = {
     401: "A valid API key is needed",
     403: "The key has not the scope, or may not touch the corpus",
     404: "There is nothing of this name",
+    408: "The body did not come in time",
     409: "It does not fit what is there",
     413: "A limit is passed",
     415: "This content type is not taken",

@@ -67,6 +67,7 @@ KINDS: dict[type[Exception], Kind] = {
     errors.ForbiddenError: Kind(403, "forbidden", "This key may not do that"),
     errors.NotFoundError: Kind(404, "not-found", "There is nothing of this name"),
     errors.ConflictError: Kind(409, "conflict", "It does not fit what is there"),
+    errors.SlowClientError: Kind(408, "too-slow", "The body did not come in time"),
     errors.TooLargeError: Kind(413, "too-large", "A limit is passed"),
     errors.MediaTypeError: Kind(415, "media-type", "This content type is not taken here"),
     errors.InputError: Kind(422, "invalid-input", "A value cannot be used"),
@@ -83,7 +84,7 @@ KINDS: dict[type[Exception], Kind] = {
 GENERAL_REMEDY = "Correct it and send it again; GET /docs shows how each request looks."
 """For errors of the client's whose message says all, so that no problem is without a way on."""
 
-REJECTIONS = frozenset({401, 403, 413, 429, 503, 504})
+REJECTIONS = frozenset({401, 403, 408, 413, 429, 503, 504})
 """Statuses that count as `interlingua_rejected_total`: refused whatever the content was."""
 
 
@@ -166,6 +167,8 @@ def problem_response(error: Exception, scope: Scope) -> Response:
         headers.update(error.headers)
     if problem.retry_after_seconds is not None:
         headers["retry-after"] = str(math.ceil(problem.retry_after_seconds))
+    if status == http.HTTPStatus.REQUEST_TIMEOUT:
+        headers["connection"] = "close"  # the rest of the body may still be on its way
     if status == http.HTTPStatus.UNAUTHORIZED:
         headers["www-authenticate"] = "Bearer"
     if scope["path"].startswith("/v1/") or scope["path"] in OPENAI_ALIASES:

@@ -15,6 +15,7 @@ from service.errors import ConflictError, InputError, NotFoundError, Unavailable
 from service.inference.choosing import Choice
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
+from service.inference.guarded import GuardedSession
 from service.jobs.jobs import Jobs
 from service.search.backend import CorporaBackend
 from service.security.keys import Keys
@@ -56,6 +57,14 @@ class Resources:
     def default_encoder(self) -> Encoder:
         """The encoder that answers where none is named."""
         return next(iter(self.encoders.values()))
+
+    @property
+    def device_lost(self) -> bool:
+        """Whether a session is lost, and no other was to be had."""
+        towers = [tower for encoder in self.encoders.values() for tower in encoder.towers.values()]
+        return any(
+            tower.session.lost for tower in towers if isinstance(tower.session, GuardedSession)
+        )
 
     def encoder(self, name: str | None, *, language: str | None = None) -> Encoder:
         """Return the encoder called `name`, or the default.
@@ -162,6 +171,11 @@ class State:
                 f"The service is {self.phase.value}.", remedy="Ask /health/ready until it says yes."
             )
         return self._resources
+
+    @property
+    def device_lost(self) -> bool:
+        """Whether a model cannot be run any more in this process."""
+        return self._resources is not None and self._resources.device_lost
 
     async def wait_until_settled(self) -> Phase:
         """Wait until loading is over; return READY or FAILED."""

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,6 +31,10 @@ class Observer(Protocol):
 
     def observe_batch(self, *, texts: int, tokens: int, padded_tokens: int, seconds: float) -> None:
         """Take one computed batch."""
+        ...
+
+    def observe_failed_batch(self) -> None:
+        """Take a batch that was not computed, and is tried in halves where it has any."""
         ...
 
 
@@ -205,12 +210,23 @@ class Engine:
     def _work(self) -> None:
         while (batch := self.queue.take()) is not None:
             try:
-                self._compute(batch)
-            except InterlinguaError as error:
-                self._compute_one_by_one(batch, error)
-            except Exception as error:
+                self._try(batch)
+            except BaseException as error:
+                # A library that ends threads, or a bug of ours: a thread that died would leave
+                # these requests without an answer, and in the end all of them.
+                log.error("an encoder thread was to end (%r); it goes on", error)
+                for piece in batch:
+                    piece.job.fail(BackendError("The model was interrupted.", remedy="Try again."))
+                with suppress(Exception):
+                    self._observe_failure()
+
+    def _try(self, batch: Sequence[Slice]) -> None:
+        try:
+            self._compute(batch)
+        except Exception as error:
+            if not isinstance(error, InterlinguaError | MemoryError):
                 log.exception("a batch failed unexpectedly; this is a bug")
-                self._compute_one_by_one(batch, BackendError(f"The model failed: {error}"))
+            self._compute_in_halves(batch, as_backend_error(error))
 
     def _compute(self, batch: Sequence[Slice]) -> None:
         tower = batch[0].job.tower
@@ -236,16 +252,53 @@ class Engine:
                 seconds=seconds,
             )
 
-    def _compute_one_by_one(self, batch: Sequence[Slice], error: InterlinguaError) -> None:
-        # One bad text must not fail the requests it happened to share a batch with.
-        for piece in batch:
-            if len(batch) == 1:
+    def _compute_in_halves(self, batch: Sequence[Slice], error: InterlinguaError) -> None:
+        """Compute the halves of a batch that failed; one text alone fails its job.
+
+        So one bad text does not fail the requests that it happened to share a batch with, and a
+        batch that was too large for the memory gets small enough.
+        """
+        self._observe_failure()
+        batch = [piece for piece in batch if not piece.job.over]
+        texts = sum(len(piece.rows) for piece in batch)
+        if texts <= 1:
+            for piece in batch:
+                log.error("a text of %d tokens failed: %s", piece.width, error)
                 piece.job.fail(error)
+            return
+        log.warning("a batch of %d texts failed and is tried in halves: %s", texts, error)
+        for half in halves(batch):
+            # The first half may have failed the job that the second is of.
+            alive = [piece for piece in half if not piece.job.over]
+            if not alive:
                 continue
             try:
-                self._compute([piece])
+                self._compute(alive)
             except Exception as own:
-                piece.job.fail(own if isinstance(own, InterlinguaError) else BackendError(f"{own}"))
+                self._compute_in_halves(alive, as_backend_error(own))
+
+    def _observe_failure(self) -> None:
+        if self._observer is not None:
+            self._observer.observe_failed_batch()
+
+
+def halves(batch: Sequence[Slice]) -> tuple[list[Slice], list[Slice]]:
+    """Return a batch of two texts or more in two parts, neither empty."""
+    if len(batch) > 1:
+        middle = len(batch) // 2
+        return list(batch[:middle]), list(batch[middle:])
+    (piece,) = batch
+    middle = len(piece.rows) // 2
+    return [Slice(piece.job, piece.rows[:middle])], [Slice(piece.job, piece.rows[middle:])]
+
+
+def as_backend_error(error: Exception) -> InterlinguaError:
+    """Return what a client is told of a failed batch."""
+    if isinstance(error, InterlinguaError):
+        return error
+    if isinstance(error, MemoryError):
+        return BackendError("There is too little memory for this text.", remedy="Shorten it.")
+    return BackendError(f"The model failed: {error}")
 
 
 def _resolver(

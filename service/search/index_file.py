@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ _MAGIC = b"ILINDEX2"
 _LENGTH = struct.Struct("<I")
 _HASH_BYTES = 32
 _MAX_HEADER_BYTES = 65_536
+
+damaged_files: deque[str] = deque(maxlen=1000)
+"""The corpora whose index file this process has met damaged, the latest last; for the metrics."""
 
 
 class IndexHeader(Part):
@@ -152,4 +156,5 @@ def _verified_length(path: Path, file: BinaryIO) -> int:
 
 
 def _damaged(path: Path, reason: str) -> StorageError:
+    damaged_files.append(path.parent.name)
     return StorageError(f"The index is damaged: {reason}.", path=path, remedy="It is built again.")

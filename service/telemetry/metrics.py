@@ -137,6 +137,17 @@ class Metrics:
         self.truncated = Counter(
             "interlingua_truncated", "Texts that were cut to the model's limit", registry=r
         )
+        self.failed_batches = Counter(
+            "interlingua_failed_batches",
+            "Batches that the model failed on; they are tried again in halves",
+            registry=r,
+        )
+        self.session_recoveries = Counter(
+            "interlingua_session_recoveries",
+            "Sessions that were lost: opened again, replaced by one on the CPU, or failed to be",
+            ["model", "how"],
+            registry=r,
+        )
         self.search_seconds = Histogram(
             "interlingua_index_search_seconds",
             "One search call, all its queries together",
@@ -167,6 +178,16 @@ class Metrics:
         self.data_size_bytes = Gauge(
             "interlingua_data_size_bytes", "Bytes of the volume where the corpora are", registry=r
         )
+        self.corpora_unreadable = Gauge(
+            "interlingua_corpora_unreadable",
+            "Corpora left out at the start, since their database is damaged",
+            registry=r,
+        )
+        self.indexes_unreadable = Gauge(
+            "interlingua_indexes_unreadable",
+            "Index files that were damaged and are built again, since the start",
+            registry=r,
+        )
         self.build_info = Gauge(
             "interlingua_build_info", "1, with the version that runs", ["version"], registry=r
         )
@@ -191,6 +212,10 @@ class Metrics:
         self.batch_size.observe(texts)
         self.batch_tokens.observe(tokens)
         self.batch_padding_ratio.observe(1 - tokens / max(1, padded_tokens))
+
+    def observe_failed_batch(self) -> None:
+        """Take a batch that was not computed; called from the engine's threads."""
+        self.failed_batches.inc()
 
     def observe_embedded(self, embedded: EmbeddingTimes) -> None:
         """Take one embedded request, or one batch of a streamed one."""

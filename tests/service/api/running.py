@@ -82,7 +82,7 @@ async def run_app(settings: Settings) -> AsyncIterator[Running]:
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://service") as client,
+        httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
     ):
         await state_of(app).wait_until_settled()
         yield Running(app, client)

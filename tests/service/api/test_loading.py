@@ -31,7 +31,7 @@ async def test_probes_answer_while_models_load_and_the_rest_says_when(
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://service") as client,
+        httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
     ):
         assert (await client.get("/health/live")).status_code == 200
         assert (await client.get("/metrics")).status_code == 200

@@ -14,6 +14,9 @@ async def test_a_page_needs_nothing_from_elsewhere(running: Running, path: str) 
     policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe-inline" not in policy
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["referrer-policy"] == "no-referrer"
+    assert response.headers["cross-origin-opener-policy"] == "same-origin"
     assert not re.search(r"<script(?![^>]*src=)|<style|style=|onclick|https?://", response.text)
     for asset in re.findall(r'(?:src|href)="(/assets/[^"]+)"', response.text):
         found = await running.client.get(asset)

@@ -8,7 +8,7 @@ from service import errors
 from service.api.problems import KINDS, TYPE_PREFIX, kind_of, problem_response
 from tests.service.api.running import Running, assert_problem
 
-DOCUMENTED = {400, 401, 404, 409, 413, 415, 422, 429, 500, 503, 504}
+DOCUMENTED = {400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503, 504}
 
 
 def all_errors() -> list[type[errors.InterlinguaError]]:

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from service.errors import BackendError, DeadlineError, InputError, OverloadedError
 from service.inference.encoder import Encoder, Tower
-from service.inference.engine import EmbedOptions, Engine
-from service.inference.session import EncoderSession, Vectors
+from service.inference.engine import EmbedOptions, Engine, halves
+from service.inference.session import EncoderSession, Session, Vectors
+from service.inference.work import Job, Slice
 from service.text.tokenizer import Inputs
 from tests.tiny_bundle import MAX_TOKENS, SENTENCES
 
@@ -22,6 +25,10 @@ class Batches:
         self.texts = 0
         self.padded = 0
         self.tokens = 0
+        self.failed = 0
+
+    def observe_failed_batch(self) -> None:
+        self.failed += 1
 
     def observe_batch(self, *, texts: int, tokens: int, padded_tokens: int, seconds: float) -> None:
         assert seconds >= 0
@@ -45,7 +52,7 @@ def engine(batches: Batches) -> Iterator[Engine]:
 class FaultySession(EncoderSession):
     """A real session that throws for one token, and waits before it answers."""
 
-    def __init__(self, session: EncoderSession, *, poison: int = -1, seconds: float = 0.0) -> None:
+    def __init__(self, session: Session, *, poison: int = -1, seconds: float = 0.0) -> None:
         self._real = session
         self._poison = poison
         self._seconds = seconds
@@ -177,3 +184,59 @@ async def test_close_finishes_what_was_taken(tiny_encoder: Encoder) -> None:
     await asyncio.to_thread(engine.close)
     results = await asyncio.gather(*tasks)
     assert len(results) == len(SENTENCES)
+
+
+async def test_memory_for_two_texts_is_enough(
+    batches: Batches, tiny_encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = tiny_encoder.towers["*"].session
+    real = session.run
+    sizes: list[int] = []
+
+    def little_memory(inputs: Inputs) -> Vectors:
+        sizes.append(len(inputs["ids"]))
+        if sizes[-1] > 2:
+            raise MemoryError
+        return real(inputs)
+
+    texts = ["cat", "bread", "sea", "river", "stone"]
+    expected = tiny_encoder.encode(texts)
+    monkeypatch.setattr(session, "run", little_memory)
+    engine = Engine(workers=1, batch_tokens=128, queue_tokens=4096, observer=batches)
+    try:
+        result = await engine.embed(tiny_encoder, texts)
+    finally:
+        engine.close()
+    np.testing.assert_allclose(result.vectors, expected, atol=1e-6)
+    assert batches.failed == len([size for size in sizes if size > 2]) > 0
+
+
+async def test_a_bug_in_the_observer_costs_no_request_and_no_thread(tiny_encoder: Encoder) -> None:
+    class Broken(Batches):
+        def observe_batch(
+            self, *, texts: int, tokens: int, padded_tokens: int, seconds: float
+        ) -> None:
+            raise ValueError(f"a bug: {texts} {tokens} {padded_tokens} {seconds}")
+
+        def observe_failed_batch(self) -> None:
+            raise ValueError("another")
+
+    engine = Engine(workers=1, batch_tokens=128, queue_tokens=4096, observer=Broken())
+    try:
+        for _ in range(3):
+            result = await engine.embed(tiny_encoder, ["cat"])
+            assert len(result.vectors) == 1
+    finally:
+        engine.close()
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=6).filter(lambda sizes: sum(sizes) > 1))
+def test_halves_hold_every_row_once(tiny_encoder: Encoder, sizes: list[int]) -> None:
+    batch = []
+    for size in sizes:
+        job = Job(tiny_encoder.towers["*"], [[1]] * size, dimension=1, when_done=lambda _: None)
+        batch.append(Slice(job, list(range(size))))
+    parts = halves(batch)
+    assert all(part for part in parts)
+    rows = [(id(piece.job), row) for part in parts for piece in part for row in piece.rows]
+    assert rows == [(id(piece.job), row) for piece in batch for row in piece.rows]

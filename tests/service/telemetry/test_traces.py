@@ -39,7 +39,9 @@ async def client(
     app = create_app(tiny_settings(tiny_bundle, tmp_path), traces=Traces(provider))
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service") as client,
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://localhost"
+        ) as client,
     ):
         await state_of(app).wait_until_settled()
         yield client
