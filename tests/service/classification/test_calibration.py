@@ -44,6 +44,16 @@ def test_the_calibration_error_is_small_only_at_the_true_temperature() -> None:
     assert error(1.0) > 0.15
 
 
+@pytest.mark.parametrize("examples", [2, 4, 8])
+def test_a_handful_of_right_answers_makes_none_certain(examples: int) -> None:
+    targets = np.arange(examples) % 2
+    logits = np.where(np.eye(2)[targets] > 0, 1.0, -1.0).astype(np.float32)
+    temperature = fit_temperature(logits, targets)
+    assert 0.2 < temperature < 1
+    found = probabilities(logits, temperature=temperature, multi_label=False)
+    assert 0.9 < found.max() < 0.9999
+
+
 def test_bins_by_hand() -> None:
     confidence = np.array([0.92, 0.98, 0.55, 1.0], dtype=np.float32)
     bins = calibration_bins(confidence, np.array([True, False, True, True]))
