@@ -116,6 +116,11 @@ class Settings(BaseSettings):
     vector_engine_token: SecretStr | None = Field(
         None, description="user:password or key of the vector engine"
     )
+    search_device: Literal["auto", "cpu", "gpu"] = Field(
+        "auto",
+        description="Where every vector of a large flat corpus is compared: auto takes a GPU where "
+        "FAISS sees one (extra gpu); gpu does not start without",
+    )
     max_body_bytes: int = Field(8_000_000, ge=1024, description="Bytes of one request's body")
     request_timeout_seconds: float = Field(
         60.0, gt=0, description="Work not begun by then is dropped with a 504"

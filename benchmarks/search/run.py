@@ -58,7 +58,12 @@ def measure(
     )
     show("interlingua", ours)
     bare = measure_bare_faiss(
-        options.work / f"store-{rows}", vectors, queries, threshold, seconds=options.seconds
+        options.work / f"store-{rows}",
+        vectors,
+        queries,
+        threshold,
+        seconds=options.seconds,
+        at_least=ours["recall@10"],
     )
     show("faiss, the same index", bare)
     ratio = ratios(ours, bare)

@@ -3,7 +3,8 @@
     python -m benchmarks.search.upserts --documents 100000
 
 Runs on one core where it is started so: taskset -c 0, OMP_NUM_THREADS=1. Each commit is synced to
-the disk that holds the temporary directory.
+the disk that holds the temporary directory. `--words` sets the length of the texts: to store a
+vector costs the same whatever it took to make it.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ WORDS = [
 ]
 
 
-def made_up(count: int) -> list[Document]:
-    """Documents of 12 words and a little metadata."""
+def made_up(count: int, words: int = 12) -> list[Document]:
+    """Documents of so many words and a little metadata."""
     rng = np.random.default_rng(0)
-    rows = rng.integers(0, len(WORDS), (count, 12))
+    rows = rng.integers(0, len(WORDS), (count, words))
     return [
         Document(f"d{i}", " ".join(WORDS[w] for w in row), "en", {"n": i, "topic": "made up"})
         for i, row in enumerate(rows.tolist())
@@ -100,15 +101,19 @@ def main() -> None:
     """Print the rates and their ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--words", type=int, default=12, help="of each document")
     parser.add_argument("--model", type=Path, default=shipped_models()[0])
     arguments = parser.parse_args()
     encoder = Encoder(arguments.model)
-    documents = made_up(arguments.documents)
+    documents = made_up(arguments.documents, arguments.words)
     with tempfile.TemporaryDirectory() as directory:
         ready = ready_made(Path(directory), documents, encoder.dimension)
         alone = encoder_alone(encoder, documents)
         stored = encoded_and_stored(Path(directory), encoder, documents)
-    print(f"{encoder.name}, {len(documents)} documents of 12 words, {encoder.dimension} numbers")
+    print(
+        f"{encoder.name}, {len(documents)} documents of {arguments.words} words, "
+        f"{encoder.dimension} numbers"
+    )
     print(f"ready-made vectors   {ready:10,.0f} a second")
     print(f"encoder alone        {alone:10,.0f} a second")
     print(f"encoded and stored   {stored:10,.0f} a second, {stored / alone:.2f} of the encoder")

@@ -17,6 +17,7 @@ from service.errors import ConflictError, InputError
 from service.inference.encoder import Encoder
 from service.search.backend import CorpusBackend, CorpusInfo
 from service.search.document import Metadata, check_metadata
+from service.search.fields import check_types
 from service.search.passages import PassagePolicy
 from service.search.policy import IndexPolicy
 from service.security.grants import Scope
@@ -52,6 +53,7 @@ async def create_corpus(
     dimension = dimension_of(request.dimensions, encoder)
     metadata = _metadata(request)
     passages = _passages(request)
+    fields = None if request.fields is None else check_types(request.fields)
     index = IndexPolicy() if request.index is None else IndexPolicy(**request.index.model_dump())
     try:
         corpus = await work.run(
@@ -63,12 +65,15 @@ async def create_corpus(
             metadata=metadata,
             passages=passages,
             index=index,
+            fields=fields,
         )
     except ConflictError:
         existing = await work.run(lambda: work.resources.corpora.get(name).info())
         same = (existing.space, existing.dimension, existing.passages) == (
             encoder.manifest.space, dimension, passages,
         )  # fmt: skip
+        if fields is not None:
+            same = same and existing.fields == fields
         if request.index is not None:
             same = same and existing.policy == index
         if not same or (request.metadata is not None and dict(existing.metadata) != metadata):
@@ -139,4 +144,5 @@ def _describe(info: CorpusInfo) -> dict[str, object]:
         "bytes": info.bytes,
         "metadata": dict(info.metadata),
         "passages": None if info.passages is None else asdict(info.passages),
+        "fields": None if info.fields is None else dict(info.fields),
     }

@@ -26,6 +26,7 @@ from service.api.schemas.corpora import (
 from service.api.spool import checked_lines
 from service.api.work import WorkOf
 from service.errors import MalformedError
+from service.search.backend import CorpusBackend
 from service.search.document import Document
 from service.search.filters import Filter
 from service.search.incoming import incoming_from_json
@@ -75,7 +76,7 @@ async def upsert_documents(
         ingest = Ingest(corpus, work, model=model, space=space)
         numbered = lines(request, limit_bytes=work.max_line_bytes)
         if broken == "refuse":
-            numbered = checked_lines(numbered, partial(_check, dimension=corpus.dimension))
+            numbered = checked_lines(numbered, partial(_check, corpus=corpus))
         events = ingest.lines(numbered)
         if request.headers.get("accept", "").partition(";")[0].strip().lower() in NDJSON:
             return EventStream(event_lines(events), media_type=NDJSON[0])
@@ -91,7 +92,9 @@ async def upsert_documents(
         remedy="Send them as application/x-ndjson, one a line: any number at a time.",
     )
     items = [
-        incoming_from_json(record, dimension=corpus.dimension, field=f"documents[{position}]")
+        incoming_from_json(
+            record, dimension=corpus.dimension, fields=corpus.fields, field=f"documents[{position}]"
+        )
         for position, record in enumerate(wanted.documents)
     ]
     ingest = Ingest(corpus, work, model=wanted.model, space=wanted.space)
@@ -156,8 +159,8 @@ async def delete_document(name: str, id: str, work: WorkOf) -> Response:
     return Response(status_code=204)
 
 
-def _check(line: bytes, *, dimension: int) -> None:
-    incoming_from_json(parse_json(line), dimension=dimension)
+def _check(line: bytes, *, corpus: CorpusBackend) -> None:
+    incoming_from_json(parse_json(line), dimension=corpus.dimension, fields=corpus.fields)
 
 
 def filter_of(text: str | None) -> Filter | None:

@@ -123,7 +123,9 @@ class Ingest:
 
     def _read(self, number: int, line: bytes) -> Incoming | Event:
         try:
-            return incoming_from_json(parse_json(line), dimension=self._corpus.dimension)
+            return incoming_from_json(
+                parse_json(line), dimension=self._corpus.dimension, fields=self._corpus.fields
+            )
         except InputError as error:
             self._failed += 1
             broken: Event = {"line": number, "detail": error.message, "field": error.field}

@@ -25,6 +25,14 @@ from service.commands.corpora_directory import data_options
 @click.option("--language", help="Of texts whose record names none.")
 @click.option("--dimensions", type=int, help="For a new corpus: keep only the first so many.")
 @click.option("--passage-words", type=int, help="For a new corpus: split longer texts.")
+@click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    metavar="NAME=TYPE",
+    help="For a new corpus: a metadata field it declares (string, integer, number, boolean); "
+    "others are then refused. Can be repeated.",
+)
 @click.option("--overwrite", is_flag=True, help="Encode again what is there already unchanged.")
 @click.option("--strict", is_flag=True, help="Stop at the first record that is no document.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -40,6 +48,7 @@ def index(
     language: str | None,
     dimensions: int | None,
     passage_words: int | None,
+    fields: tuple[str, ...],
     overwrite: bool,
     strict: bool,
     quiet: bool,
@@ -65,7 +74,7 @@ def index(
             language=language,
             strict=strict,
         ),
-        NewCorpus(dimensions, passage_words),
+        NewCorpus(dimensions, passage_words, fields),
         format=format,
         overwrite=overwrite,
         quiet=quiet,

@@ -19,6 +19,7 @@ from service.inference.encoder import Encoder
 from service.inference.engine import Engine
 from service.inference.patient import embed_patiently
 from service.search.backend import CorporaBackend, CorpusBackend
+from service.search.fields import FieldTypes, check_types
 from service.search.incoming import Incoming
 from service.search.indexing import IndexCounts, index_documents
 from service.search.passages import PassagePolicy
@@ -38,10 +39,12 @@ class NewCorpus:
     Attributes:
         dimensions: Kept of each vector; all where None.
         passage_words: Of the longest passage; documents stay whole where None.
+        fields: Metadata fields that are declared, as NAME=TYPE; any are taken where there are none.
     """
 
     dimensions: int | None = None
     passage_words: int | None = None
+    fields: tuple[str, ...] = ()
 
 
 def run_index(
@@ -69,7 +72,7 @@ def run_index(
                 counts = IndexCounts()
                 for counts in index_documents(
                     corpus,
-                    reader.items(source, corpus.dimension),
+                    reader.items(source, corpus),
                     lambda texts: embed_patiently(engine, encoder, texts).vectors,
                     overwrite=overwrite,
                 ):
@@ -98,8 +101,8 @@ class Reader:
         self._strict = strict
         self._broken = 0
 
-    def items(self, source: Source, dimension: int) -> Iterator[Incoming]:
-        """Yield the documents of `source`."""
+    def items(self, source: Source, corpus: CorpusBackend) -> Iterator[Incoming]:
+        """Yield the documents of `source` that `corpus` takes."""
         try:
             for number, record in source.records():
                 try:
@@ -108,7 +111,8 @@ class Reader:
                         name=f"{source.name}:{number}",
                         names=self._names,
                         language=self._language,
-                        dimension=dimension,
+                        dimension=corpus.dimension,
+                        fields=corpus.fields,
                     )
                 except InputError as error:
                     self._refuse(f"{source.path}: record {number}", error)
@@ -142,6 +146,12 @@ def _open(
             space=encoder.manifest.space,
             dimension=min(new.dimensions or encoder.dimension, encoder.dimension),
             passages=None if words is None else PassagePolicy(words=words),
+            fields=_types(new.fields),
         )
         return corpus, encoder
     return corpus, fitting_encoder(corpus, model, data)
+
+
+def _types(declared: Sequence[str]) -> FieldTypes | None:
+    types = {name: kind for name, _, kind in (each.rpartition("=") for each in declared)}
+    return check_types(types) if types else None

@@ -17,6 +17,7 @@ from typing import IO, Any, Literal, TypeAlias, cast, get_args
 import orjson
 
 from service.errors import InputError, MalformedError, SettingsError
+from service.search.fields import FieldTypes
 from service.search.incoming import VECTOR_FIELD, Incoming, incoming_from_json
 
 Format: TypeAlias = Literal["jsonl", "csv", "tsv", "parquet"]
@@ -133,7 +134,13 @@ class Source:
 
 
 def to_incoming(
-    record: object, *, name: str, names: FieldNames, language: str | None, dimension: int
+    record: object,
+    *,
+    name: str,
+    names: FieldNames,
+    language: str | None,
+    dimension: int,
+    fields: FieldTypes | None = None,
 ) -> Incoming:
     """Return the document in a record.
 
@@ -143,6 +150,7 @@ def to_incoming(
         names: Which field is what.
         language: Of the text where the record names none.
         dimension: Width of the corpus' vectors.
+        fields: The metadata fields that the corpus declares; None where it takes any.
 
     Raises:
         InputError: It is no document.
@@ -165,7 +173,7 @@ def to_incoming(
         document["text"] = record[names.text]
     if record.get(names.vector) is not None:
         document[VECTOR_FIELD] = record[names.vector]
-    return incoming_from_json(document, dimension=dimension)
+    return incoming_from_json(document, dimension=dimension, fields=fields)
 
 
 def _guess(path: str) -> Format:

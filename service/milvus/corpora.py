@@ -18,6 +18,7 @@ from service.milvus.client import Row, connect, engine_errors, quoted
 from service.milvus.corpus import MilvusCorpus, MilvusHeader
 from service.milvus.rows import make_indexes, make_schema
 from service.search.document import Metadata, check_corpus_name, check_metadata
+from service.search.fields import FieldTypes, check_types
 from service.search.passages import PassagePolicy
 from service.search.policy import IndexPolicy
 
@@ -62,6 +63,7 @@ class MilvusCorpora:
         metadata: Metadata | None = None,
         passages: PassagePolicy | None = None,
         index: IndexPolicy | None = None,
+        fields: FieldTypes | None = None,
     ) -> MilvusCorpus:
         """Make an empty corpus.
 
@@ -87,6 +89,7 @@ class MilvusCorpora:
             metadata or {},
             datetime.now(UTC),
             index or IndexPolicy(),
+            None if fields is None else check_types(fields),
         )
         with self._lock, engine_errors(name):
             if self._rows(name):
@@ -181,6 +184,7 @@ def _row_of(header: MilvusHeader) -> dict[str, Any]:
             "created": header.created.isoformat(),
             "index": header.policy.kind,
             "recall": header.policy.recall,
+            "fields": None if header.fields is None else dict(header.fields),
         },
         "vector": [0.0, 0.0],
     }
@@ -197,4 +201,5 @@ def _header_of(row: Row) -> MilvusHeader:
         header["metadata"],
         datetime.fromisoformat(header["created"]),
         IndexPolicy(header["index"], header["recall"]),
+        header.get("fields"),
     )

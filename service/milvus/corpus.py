@@ -28,6 +28,7 @@ from service.search.checks import (
     unit_vectors,
 )
 from service.search.document import Document, Hit, Metadata
+from service.search.fields import FieldTypes, check_declared, check_filter
 from service.search.filters import Filter
 from service.search.policy import IndexPolicy
 from service.search.snapshot import UNDETERMINED
@@ -51,6 +52,7 @@ class MilvusHeader:
     metadata: Metadata
     created: datetime
     policy: IndexPolicy
+    fields: FieldTypes | None = None
 
 
 class MilvusCorpus:
@@ -87,6 +89,11 @@ class MilvusCorpus:
         """Width of its vectors."""
         return self._header.dimension
 
+    @property
+    def fields(self) -> FieldTypes | None:
+        """The metadata fields that it declares; None where it takes any."""
+        return self._header.fields
+
     def require_space(self, space: str, *, model: str) -> None:
         """Raise ConflictError unless vectors of `space`, made by `model`, fit this corpus."""
         header = self._header
@@ -109,6 +116,7 @@ class MilvusCorpus:
             bytes=0,
             metadata=header.metadata,
             policy=header.policy,
+            fields=header.fields,
             recall=1.0 if header.policy.kind == "flat" else None,
         )
 
@@ -117,6 +125,8 @@ class MilvusCorpus:
         unit = unit_vectors(vectors, dimension=self.dimension, rows=len(documents))
         check_unique(documents)
         check_whole(documents)
+        for position, document in enumerate(documents):
+            check_declared(document, self.fields, field=f"documents[{position}]")
         if not documents:
             return UpsertCounts(0, 0)
         rows = rows_of(documents, unit)
@@ -148,6 +158,7 @@ class MilvusCorpus:
     ) -> Page:
         """Return up to `limit` documents after `cursor`, by id: the order that the engine keeps."""
         check_count("limit", limit)
+        check_filter(filter, self.fields)
         condition = compile_expression(filter, None if language is None else [language])
         after = None if cursor is None else f"id > {quoted(_id_of(cursor))}"
         expression = " and ".join(part for part in (after, condition) if part)
@@ -180,6 +191,7 @@ class MilvusCorpus:
 
     def delete_where(self, filter: Filter) -> int:
         """Delete every document that `filter` matches; return how many there were."""
+        check_filter(filter, self.fields)
         expression = compile_expression(filter)
         assert expression is not None, "a filter was given; this is a bug"
         self._require_fields(filter)
@@ -209,6 +221,7 @@ class MilvusCorpus:
         check_count("k", k)
         queries = unit_vectors(vectors, dimension=self.dimension)
         lowest = lowest_score(min_score)
+        check_filter(filter, self.fields)
         excluded = check_excluded(exclude, len(queries))
         depth = k + max(map(len, excluded), default=0)
         if depth > MAX_HITS:
@@ -239,7 +252,9 @@ class MilvusCorpus:
         ]
 
     def _require_fields(self, filter: Filter | None) -> None:
-        if filter is not None and self._query('id != ""', ["id"], limit=1):
+        if filter is None or self.fields is not None:
+            return
+        if self._query('id != ""', ["id"], limit=1):
             check_fields(
                 self.name, filter, lambda name: bool(self._query(has_field(name), ["id"], limit=1))
             )

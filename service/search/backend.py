@@ -13,6 +13,7 @@ from typing import Protocol
 
 from service.inference.session import Vectors
 from service.search.document import Document, Hit, Metadata
+from service.search.fields import FieldTypes
 from service.search.filters import Filter
 from service.search.passages import PassagePolicy
 from service.search.policy import IndexPolicy
@@ -34,6 +35,7 @@ class CorpusInfo:
     metadata: Metadata
     passages: PassagePolicy | None = None  # how its documents are split
     policy: IndexPolicy = field(default_factory=IndexPolicy)  # which index is wanted
+    fields: FieldTypes | None = None  # declared metadata fields; None where any are taken
     recall: float | None = 1.0  # share of the true ten nearest it finds; None where not measured
 
 
@@ -84,6 +86,11 @@ class CorpusBackend(Protocol):
         """How its documents are split; None where they are searched as a whole."""
         ...
 
+    @property
+    def fields(self) -> FieldTypes | None:
+        """The metadata fields that it declares; None where it takes any."""
+        ...
+
     def require_space(self, space: str, *, model: str) -> None:
         """Raise ConflictError unless vectors of `space`, made by `model`, fit this corpus."""
         ...
@@ -101,7 +108,8 @@ class CorpusBackend(Protocol):
                 the whole of it; of any length, stored scaled to length 1.
 
         Raises:
-            InputError: An id twice, vectors of another width, or numbers that are not finite.
+            InputError: An id twice, metadata that are not as declared, vectors of another width,
+                or numbers that are not finite.
             StorageError: The disk or the database refused; nothing is written.
         """
         ...
@@ -190,6 +198,7 @@ class CorporaBackend(Protocol):
         metadata: Metadata | None = None,
         passages: PassagePolicy | None = None,
         index: IndexPolicy | None = None,
+        fields: FieldTypes | None = None,
     ) -> CorpusBackend:
         """Make an empty corpus, or raise ConflictError where one of that name is there."""
         ...

@@ -14,6 +14,7 @@ the fewer vectors pass it, the more clusters are looked at for the same number o
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -92,15 +93,14 @@ class Clusters:
             selected: bool [rows]: only these; all where None.
             probes: Clusters to look at; what fits `selected` where None.
         """
-        sel = None
-        if selected is not None:
-            sel = faiss.IDSelectorBitmap(np.packbits(selected, bitorder="little"))
-            if probes is None:
-                probes = self._probes_for(selected)
-        scan = faiss.SearchParametersIVF(nprobe=probes or self.probes, sel=sel)
-        parameters = faiss.IndexRefineSearchParameters(
-            k_factor=max(4.0, self.first_pass / k), base_index_params=scan
-        )
+        if selected is None:
+            parameters = _parameters(probes or self.probes, max(4.0, self.first_pass / k))
+        else:
+            parameters = _parameters.__wrapped__(
+                probes or self._probes_for(selected),
+                max(4.0, self.first_pass / k),
+                faiss.IDSelectorBitmap(np.packbits(selected, bitorder="little")),
+            )
         scores, rows = self.index.search(queries, k, params=parameters)
         return scores, rows
 
@@ -156,6 +156,13 @@ def train(sample: Vectors, rows: int) -> Clusters:
         part.this.disown()
         setattr(owner, "own_refine_index" if part is refine else "own_fields", True)
     return Clusters(index, probes=count, first_pass=FIRST_PASS, recall=1.0)
+
+
+@functools.lru_cache(maxsize=64)
+def _parameters(probes: int, factor: float, selector: object = None) -> object:
+    """Return what FAISS takes for a search; to make it anew costs as much as reading ten rows."""
+    scan = faiss.SearchParametersIVF(nprobe=probes, sel=selector)
+    return faiss.IndexRefineSearchParameters(k_factor=factor, base_index_params=scan)
 
 
 def _on_gpu(index: Any) -> Any:  # noqa: ANN401 - FAISS has no types

@@ -15,6 +15,7 @@ from pathlib import Path
 from service.errors import ConflictError, InputError, InterlinguaError, NotFoundError, StorageError
 from service.search.corpus import POLICY_FILE, STORE_FILE, Corpus
 from service.search.document import Metadata, check_corpus_name, check_metadata
+from service.search.fields import FieldTypes, check_types
 from service.search.passages import PassagePolicy
 from service.search.policy import IndexPolicy, policy_to_json
 from service.search.replacement import (
@@ -46,13 +47,15 @@ class Corpora:
     Args:
         directory: Made if it is not there. A corpus that cannot be opened is named in `damaged`
             and does not keep the others from opening.
+        gpu: Whether a GPU searches what is compared exactly: see `service.search.gpu`.
 
     Raises:
         StorageError: The directory cannot be made or read.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, gpu: bool = False) -> None:
         self.directory = directory
+        self._gpu = gpu
         self._lock = threading.Lock()
         self._open: dict[str, Corpus] = {}
         self._damaged: dict[str, InterlinguaError] = {}
@@ -84,11 +87,12 @@ class Corpora:
         metadata: Metadata | None = None,
         passages: PassagePolicy | None = None,
         index: IndexPolicy | None = None,
+        fields: FieldTypes | None = None,
     ) -> Corpus:
         """Make an empty corpus.
 
         Raises:
-            InputError: A name or metadata that cannot be used.
+            InputError: A name, metadata or declared fields that cannot be used.
             ConflictError: One of that name is there.
             StorageError: The disk refused; nothing is left behind.
         """
@@ -96,7 +100,10 @@ class Corpora:
         check_metadata(metadata or {})
         if dimension < 1:
             raise InputError("A vector has at least 1 number.", field="dimension", given=dimension)
-        header = Header(model, space, dimension, metadata or {}, datetime.now(UTC), passages)
+        if fields is not None:
+            check_types(fields)
+        now = datetime.now(UTC)
+        header = Header(model, space, dimension, metadata or {}, now, passages, fields)
         with self._lock:
             if (self.directory / name).exists():
                 raise ConflictError(
@@ -106,7 +113,7 @@ class Corpora:
                     remedy="Choose another name, or drop that one first.",
                 )
             self._make_folder(name, header, index or IndexPolicy())
-            corpus = self._open[name] = Corpus(self.directory / name)
+            corpus = self._open[name] = Corpus(self.directory / name, gpu=self._gpu)
         return corpus
 
     def get(self, name: str) -> Corpus:
@@ -225,7 +232,7 @@ class Corpora:
 
     def _open_one(self, folder: Path) -> None:
         try:
-            self._open[folder.name] = Corpus(folder)
+            self._open[folder.name] = Corpus(folder, gpu=self._gpu)
         except InterlinguaError as error:
             self._damaged[folder.name] = error
             _log.error("Corpus %s is left out: %s", folder.name, error)

@@ -27,6 +27,7 @@ from service.search.checks import (
     unit_vectors,
 )
 from service.search.document import Document, Hit
+from service.search.fields import FieldTypes, check_declared, check_filter
 from service.search.filters import Condition, Filter, compile_conditions
 from service.search.index import NO_KEY, VectorIndex
 from service.search.live_index import LiveIndex
@@ -47,19 +48,20 @@ class Corpus:
 
     Args:
         directory: Made by `Corpora.create`; its name is the corpus' name.
+        gpu: Whether a GPU searches what is compared exactly.
 
     Raises:
         StorageError: Its database cannot be opened.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, gpu: bool = False) -> None:
         self._directory = directory
         self._store = Store(directory / STORE_FILE)
         self._selections = Selections()
         self._info: tuple[int, CorpusInfo] | None = None
         try:
             policy = _read_policy(directory / POLICY_FILE)
-            self._live = LiveIndex(self._store, directory / INDEX_FILE, policy)
+            self._live = LiveIndex(self._store, directory / INDEX_FILE, policy, gpu=gpu)
         except BaseException:
             self._store.close()
             raise
@@ -88,6 +90,11 @@ class Corpus:
     def passages(self) -> PassagePolicy | None:
         """How its documents are split; None where they are searched as a whole."""
         return self._store.header.passages
+
+    @property
+    def fields(self) -> FieldTypes | None:
+        """The metadata fields that it declares; None where it takes any."""
+        return self._store.header.fields
 
     @property
     def policy(self) -> IndexPolicy:
@@ -120,6 +127,8 @@ class Corpus:
         rows = int(vector_counts(documents).sum())
         unit = unit_vectors(vectors, dimension=self.dimension, rows=rows)
         check_unique(documents)
+        for position, document in enumerate(documents if self.fields is not None else ()):
+            check_declared(document, self.fields, field=f"documents[{position}]")
         if self.passages is None:
             check_whole(documents)
         if not documents:
@@ -158,6 +167,7 @@ class Corpus:
     ) -> Page:
         """Return up to `limit` documents after `cursor`."""
         check_count("limit", limit)
+        check_filter(filter, self.fields)
         condition = compile_conditions(filter, None if language is None else [language])
         with self._store.snapshot() as snapshot:
             snapshot.begin()
@@ -174,6 +184,7 @@ class Corpus:
 
     def delete_where(self, filter: Filter) -> int:
         """Delete every document that `filter` matches; return how many there were."""
+        check_filter(filter, self.fields)
         condition = compile_conditions(filter)
         assert condition is not None, "a filter was given; this is a bug"
         # Before anything is deleted: {"not": {"tpoic": "law"}} would match every document.
@@ -206,6 +217,7 @@ class Corpus:
         check_count("k", k)
         queries = unit_vectors(vectors, dimension=self.dimension)
         lowest = lowest_score(min_score)
+        check_filter(filter, self.fields)
         excluded_ids = check_excluded(exclude, len(queries))
         condition = compile_conditions(filter, languages)
         # So many more are asked for as may be left out again: excluding costs no hits.
@@ -301,14 +313,16 @@ class Corpus:
             bytes=_bytes_in(self._directory),
             metadata=header.metadata,
             passages=header.passages,
+            fields=header.fields,
         )
 
     def _require_fields(self, snapshot: Snapshot, filter: Filter | None) -> None:
         """Raise InputError where the filter has a field that no document has, in a corpus of any.
 
+        What a corpus declares is a field, whether a document has it or not.
         Where documents were found nobody needs to know; to look costs a walk over all of them.
         """
-        if filter is None or not snapshot.has_documents():
+        if filter is None or self.fields is not None or not snapshot.has_documents():
             return
         check_fields(self.name, filter, snapshot.has_field)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.search.backend import CorporaBackend
 from service.search.corpora import Corpora
+from service.search.gpu import gpu_wanted
 from service.settings import Settings
 
 
@@ -12,10 +13,10 @@ def open_corpora(settings: Settings) -> CorporaBackend:
 
     Raises:
         StorageError: They cannot be opened or reached.
-        SettingsError: What the engine needs is not installed.
+        SettingsError: What the engine needs is not installed, or the GPU is not there.
     """
     if not settings.vector_engine:
-        return Corpora(settings.data / "corpora")
+        return Corpora(settings.data / "corpora", gpu=gpu_wanted(settings.search_device))
     from service.milvus.corpora import MilvusCorpora
 
     token = settings.vector_engine_token

@@ -13,6 +13,7 @@ from service.errors import InputError, MalformedError
 from service.inference.session import Vectors
 from service.inference.vectors import finish
 from service.search.document import Document, document_from_json
+from service.search.fields import FieldTypes, check_declared
 from service.search.passages import PassagePolicy, passage_texts, vector_counts
 
 VECTOR_FIELD = "vector"
@@ -31,25 +32,30 @@ class Incoming:
     vector: Vectors | None = None
 
 
-def incoming_from_json(record: object, *, dimension: int, field: str = "document") -> Incoming:
+def incoming_from_json(
+    record: object, *, dimension: int, fields: FieldTypes | None = None, field: str = "document"
+) -> Incoming:
     """Return what a parsed JSON value describes: a document, maybe with `vector`.
 
     Args:
         record: As for `document_from_json`; `vector` is a list of numbers, or base64 of
             little-endian float32, as /v1/embeddings gives it.
         dimension: Width of the corpus' vectors.
+        fields: The metadata fields that the corpus declares; None where it takes any.
         field: Where it stood, for error messages.
 
     Raises:
         InputError: The field at fault is named below `field`.
     """
-    if not isinstance(record, dict) or record.get(VECTOR_FIELD) is None:
-        if isinstance(record, dict) and VECTOR_FIELD in record:
-            record = {name: value for name, value in record.items() if name != VECTOR_FIELD}
-        return Incoming(document_from_json(record, field=field))
-    vector = _vector(record[VECTOR_FIELD], dimension, f"{field}.{VECTOR_FIELD}")
-    rest = {name: value for name, value in record.items() if name != VECTOR_FIELD}
-    return Incoming(document_from_json(rest, field=field), vector)
+    vector = None
+    if isinstance(record, dict) and VECTOR_FIELD in record:
+        given = record[VECTOR_FIELD]
+        record = {name: value for name, value in record.items() if name != VECTOR_FIELD}
+        if given is not None:
+            vector = _vector(given, dimension, f"{field}.{VECTOR_FIELD}")
+    document = document_from_json(record, field=field)
+    check_declared(document, fields, field=field)
+    return Incoming(document, vector)
 
 
 class Batch:
@@ -71,13 +77,14 @@ class Batch:
         )
 
     def vectors(self, encoded: Vectors, *, dimension: int) -> Vectors:
-        """Return float32 [passages of all documents, dimension].
+        """Return float32 [passages of all documents, dimension], of any length.
 
         Args:
             encoded: float32 [texts, at least dimension]: of `texts`, in their order.
             dimension: Width of the corpus' vectors.
         """
-        encoded = finish(encoded, dimensions=dimension, normalised=True)
+        # A corpus scales what it stores to length 1; once is enough.
+        encoded = finish(encoded, dimensions=dimension, normalised=False)
         if all(vector is None for vector in self._ready):
             return encoded
         counts = vector_counts(self.documents)

@@ -28,6 +28,7 @@ import numpy.typing as npt
 from service.errors import StorageError
 from service.inference.session import Vectors
 from service.search.clusters import Clusters
+from service.search.gpu import GpuCopy
 from service.search.index_file import IndexHeader, read_index_file, write_index_file
 from service.search.native import faiss
 from service.search.policy import IndexPolicy
@@ -74,6 +75,7 @@ class VectorIndex:
 
     def __init__(self, dimension: int, policy: IndexPolicy | None = None) -> None:
         self.dimension = dimension
+        self.gpu: GpuCopy | None = None  # searches the tail where it can
         self.policy = policy or IndexPolicy()
         self.generation = NEVER
         self.unsaved = 0  # rows added or removed since it was last read or written
@@ -160,6 +162,7 @@ class VectorIndex:
         if len(missing) and len(self) and missing[0] < self.keys[-1]:
             # Only where the clock was set back and an older copy put in the file's place.
             self._tail.reset()
+            self._forget_gpu()
             self._clusters = None
             self._rows, self._dead_tail, missing = KeyedRows(), 0, wanted
             self.history = self.layout = object()
@@ -205,8 +208,10 @@ class VectorIndex:
         if self._clusters is not None and among_head.count:
             parts.append(self._search_clusters(self._clusters, queries, k, among_head, stored))
         scores, rows = _best_of(parts, k)
-        keys: Keys = np.where(rows < 0, NO_KEY, self._rows.keys[rows])
-        return np.clip(scores, -1.0, 1.0), keys
+        keys: Keys = self._rows.keys[rows]
+        if (missing := rows < 0).any():
+            keys[missing] = NO_KEY
+        return np.minimum(np.maximum(scores, np.float32(-1)), np.float32(1)), keys
 
     def mask_of(self, keys: Keys) -> Mask:
         """Return bool [rows]: those of `keys`, ascending, that are there."""
@@ -222,6 +227,7 @@ class VectorIndex:
         self._dead_tail -= self._rows.dead_in(head, head + limit)
         self._clusters.add(self._tail.reconstruct_n(0, limit))
         self._tail.remove_ids(faiss.IDSelectorRange(0, limit))
+        self._forget_gpu()
 
     def compact(self) -> None:
         """Take out the rows of the tail that are only marked as removed."""
@@ -268,6 +274,11 @@ class VectorIndex:
         self._rows.drop(np.concatenate([np.zeros(self._head, dtype=np.bool_), gone]))
         self._dead_tail = self._rows.dead_in(self._head)
         self.layout = object()
+        self._forget_gpu()
+
+    def _forget_gpu(self) -> None:
+        if self.gpu is not None:
+            self.gpu.forget()
 
     def _findable(self, selected: Mask | None, start: int, end: int, dead: int) -> _Findable:
         """Return which rows from `start` to before `end` may be found; `dead` of them are marked.
@@ -284,7 +295,11 @@ class VectorIndex:
     def _search_tail(self, queries: Vectors, k: int, among: _Findable) -> _Found:
         # Without a selector FAISS compares a batch of queries by one matrix product: much faster.
         only = None if among.mask is None else faiss.SearchParameters(sel=_selector(among.mask))
-        scores, rows = self._tail.search(queries, min(k, among.count), params=only)
+        k = min(k, among.count)
+        found = None
+        if self.gpu is not None and only is None:
+            found = self.gpu.search(self._tail, queries, k)
+        scores, rows = found or self._tail.search(queries, k, params=only)
         return scores, np.where(rows < 0, NO_KEY, rows + self._head)
 
     def _search_clusters(
@@ -375,8 +390,10 @@ def load_index(path: Path, dimension: int, policy: IndexPolicy | None = None) ->
 
 def _best_of(parts: Sequence[_Found], k: int) -> _Found:
     """Return the `k` best of one answer or more, best first; missing rows come last."""
-    scores = np.concatenate([part[0] for part in parts], axis=1)
-    rows = np.concatenate([part[1] for part in parts], axis=1)
+    scores, rows = parts[0]
+    if len(parts) > 1:
+        scores = np.concatenate([part[0] for part in parts], axis=1)
+        rows = np.concatenate([part[1] for part in parts], axis=1)
     scores[rows < 0] = -np.inf
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     lines = np.arange(len(scores))[:, np.newaxis]

@@ -28,6 +28,7 @@ from service.errors import StorageError
 from service.hardware import available_cores
 from service.search.build import build_index
 from service.search.compaction import Compaction
+from service.search.gpu import GpuCopy
 from service.search.index import VectorIndex, load_index
 from service.search.locks import SharedLock
 from service.search.native import faiss
@@ -54,17 +55,19 @@ class LiveIndex:
         store: The truth.
         path: Of the index file, which may be missing.
         policy: When to cluster.
+        gpu: Whether a GPU searches what is compared exactly.
 
     Raises:
         StorageError: The store cannot be read.
     """
 
-    def __init__(self, store: Store, path: Path, policy: IndexPolicy) -> None:
+    def __init__(self, store: Store, path: Path, policy: IndexPolicy, *, gpu: bool = False) -> None:
         self.writing = threading.Lock()
         self._store = store
         self._path = path
         self._lock = SharedLock()
-        self._index = load_index(path, store.header.dimension, policy)
+        self._gpu = gpu
+        self._index = self._equipped(load_index(path, store.header.dimension, policy))
         with store.snapshot() as snapshot:
             self._index.catch_up(snapshot, snapshot.begin())
         self._closed = False
@@ -104,7 +107,8 @@ class LiveIndex:
                     # The write is durable and must be acknowledged; the next search, which finds
                     # an index of no generation, builds it anew.
                     _log.exception("The index %s is built again.", self._path)
-                    self._index = VectorIndex(self._index.dimension, self._index.policy)
+                    empty = VectorIndex(self._index.dimension, self._index.policy)
+                    self._index = self._equipped(empty)
             if self._missed is not None:
                 self._missed.append(change)
         self._tend()
@@ -204,7 +208,7 @@ class LiveIndex:
                     if change.before == fresh.generation:
                         fresh.follow(change)
                 # Where another process wrote meanwhile, the next search catches up.
-                self._index, self._missed = fresh, None
+                self._index, self._missed = self._equipped(fresh), None
         finally:
             with self._lock.exclusive():
                 self._missed = None
@@ -215,6 +219,11 @@ class LiveIndex:
             fresh.recall,
             time.monotonic() - began,
         )
+
+    def _equipped(self, index: VectorIndex) -> VectorIndex:
+        if self._gpu:
+            index.gpu = GpuCopy(index.dimension)
+        return index
 
     def _save(self) -> None:
         # `writing` is held, so the index stays as it is; but for the thread here, which waits.

@@ -25,11 +25,12 @@ from service.errors import StorageError, UnavailableError
 from service.inference.session import Vectors
 from service.search.database import Database, connect, storage_errors
 from service.search.document import Document, Metadata
+from service.search.fields import FieldTypes
 from service.search.filters import Condition
 from service.search.passages import PassagePolicy, vector_counts
 from service.search.snapshot import Keys, Snapshot, as_json
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _SCHEMA = f"""
 BEGIN;
@@ -42,7 +43,8 @@ CREATE TABLE corpus (
     created TEXT NOT NULL,
     generation INTEGER NOT NULL,
     last_key INTEGER NOT NULL DEFAULT 0,
-    passages TEXT
+    passages TEXT,
+    fields TEXT
 ) STRICT;
 CREATE TABLE documents (
     key INTEGER PRIMARY KEY,
@@ -58,7 +60,9 @@ PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
 
-_FROM_VERSION_1 = """
+# What makes a database of one version one of the next.
+_UPGRADES = {
+    1: """
 BEGIN IMMEDIATE;
 ALTER TABLE corpus ADD COLUMN last_key INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE corpus ADD COLUMN passages TEXT;
@@ -67,7 +71,14 @@ UPDATE corpus SET last_key = coalesce(
     (SELECT seq FROM sqlite_sequence WHERE name = 'documents'), 0);
 PRAGMA user_version = 2;
 COMMIT;
-"""
+""",
+    2: """
+BEGIN IMMEDIATE;
+ALTER TABLE corpus ADD COLUMN fields TEXT;
+PRAGMA user_version = 3;
+COMMIT;
+""",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +91,7 @@ class Header:
     metadata: Metadata
     created: datetime
     passages: PassagePolicy | None = None
+    fields: FieldTypes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +170,10 @@ class Store:
     def _read_header(self) -> Header:
         with self._database.reading() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 1:
+        while version in _UPGRADES:
             with storage_errors(self.path), closing(connect(self.path)) as connection:
-                connection.executescript(_FROM_VERSION_1)
-            version = SCHEMA_VERSION
+                connection.executescript(_UPGRADES[version])
+            version += 1
         with self._database.reading() as connection:
             if version == 0:
                 raise StorageError(
@@ -177,11 +189,11 @@ class Store:
                     remedy="Open it with the version of the service that wrote it.",
                 )
             row = connection.execute(
-                "SELECT model, space, dimension, metadata, created, passages FROM corpus"
+                "SELECT model, space, dimension, metadata, created, passages, fields FROM corpus"
             ).fetchone()
         if row is None:
             raise StorageError("The database does not say what corpus it is.", path=self.path)
-        model, space, dimension, metadata, created, passages = row
+        model, space, dimension, metadata, created, passages, fields = row
         return Header(
             model,
             space,
@@ -189,6 +201,7 @@ class Store:
             orjson.loads(metadata),
             datetime.fromisoformat(created),
             None if passages is None else PassagePolicy(**orjson.loads(passages)),
+            None if fields is None else orjson.loads(fields),
         )
 
 
@@ -290,7 +303,7 @@ def create_store(path: Path, header: Header) -> None:
         connection.executescript(_SCHEMA)
         connection.execute(
             "INSERT INTO corpus (only, model, space, dimension, metadata, created, generation, "
-            "passages) VALUES (1, ?, ?, ?, ?, ?, 0, ?)",
+            "passages, fields) VALUES (1, ?, ?, ?, ?, ?, 0, ?, ?)",
             (
                 header.model,
                 header.space,
@@ -298,5 +311,6 @@ def create_store(path: Path, header: Header) -> None:
                 as_json(header.metadata),
                 header.created.isoformat(),
                 None if header.passages is None else orjson.dumps(header.passages).decode(),
+                None if header.fields is None else orjson.dumps(dict(header.fields)).decode(),
             ),
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from service.errors import ForbiddenError
 from service.search.backend import CorporaBackend, CorpusBackend
 from service.search.document import Metadata
+from service.search.fields import FieldTypes
 from service.search.passages import PassagePolicy
 from service.search.policy import IndexPolicy
 from service.security.grants import Grant
@@ -38,6 +39,7 @@ class PermittedCorpora:
         metadata: Metadata | None = None,
         passages: PassagePolicy | None = None,
         index: IndexPolicy | None = None,
+        fields: FieldTypes | None = None,
     ) -> CorpusBackend:
         """Make a corpus, or raise ForbiddenError."""
         self._check(name)
@@ -49,6 +51,7 @@ class PermittedCorpora:
             metadata=metadata,
             passages=passages,
             index=index,
+            fields=fields,
         )
 
     def get(self, name: str) -> CorpusBackend:

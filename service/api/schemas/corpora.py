@@ -56,6 +56,12 @@ class CreateCorpusRequest(Request):
         description='How long documents are split, such as {"words": 128}; each passage has a '
         "vector of its own, and a hit says which matched. Left out, a document is one vector",
     )
+    fields: dict[str, JsonValue] | None = Field(
+        None,
+        description='The metadata fields that documents may have, such as {"year": "integer"}: '
+        "string, integer, number or boolean, of a value or of each element of a list. Left out, "
+        "any field is taken",
+    )
     index: IndexField | None = Field(
         None, description='How it is indexed, such as {"kind": "flat"}; chosen by size if left out'
     )
@@ -151,6 +157,9 @@ class CorpusAnswer(Answer):
     bytes: int
     metadata: dict[str, JsonValue]
     passages: PassagesField | None
+    fields: dict[str, str] | None = Field(
+        description="The metadata fields it declares; null where it takes any"
+    )
 
 
 class CorporaAnswer(Answer):

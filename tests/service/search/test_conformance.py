@@ -119,6 +119,23 @@ def test_it_describes_itself(engine: Engine) -> None:
     engine.corpora.drop("described")
 
 
+def test_declared_fields_are_kept_to(engine: Engine) -> None:
+    corpus = engine.corpora.create(
+        "declared", model="m", space="s", dimension=DIMENSION, fields={"year": "integer"}
+    )
+    corpus.upsert([Document("a", "text", "en", {"year": 1999})], sample_vectors(1))
+    for metadata in ({"yaer": 1}, {"year": "1999"}):
+        with pytest.raises(InputError, match=r"documents\[0\].metadata"):
+            corpus.upsert([Document("b", "text", "en", metadata)], sample_vectors(1))
+    with pytest.raises(InputError, match="yaer"):
+        found(corpus, filter={"not": {"yaer": 1}})
+    with pytest.raises(InputError, match="yaer"):
+        corpus.delete_where({"not": {"yaer": 1}})
+    assert found(corpus, filter={"year": 1999}) == [["a"]] * 3
+    assert corpus.info().fields == engine.corpora.get("declared").fields == {"year": "integer"}
+    engine.corpora.drop("declared")
+
+
 def test_upserts_insert_and_replace(corpus: CorpusBackend) -> None:
     counts = corpus.upsert(sample_documents(20, start=50), sample_vectors(20))
     assert counts == UpsertCounts(inserted=10, updated=10)
