@@ -45,7 +45,10 @@ def recipe_tables(recipe: Recipe[Any]) -> str:
         for system, assignments in recipe.variants().items()
     ]
     flat = [flatten(recipe.scales[scale]) for scale in SCALES]
-    parameters = [[key, *(written(values[key]) for values in flat)] for key in flat[0]]
+    # Its own come first, then those that it has in common with others.
+    own = type(small).__annotations__
+    keys = sorted(flat[0], key=lambda key: key not in own)
+    parameters = [[key, *(written(values[key]) for values in flat)] for key in keys]
     return "\n\n".join(
         [
             f"{recipe.name}: {recipe.summary}",

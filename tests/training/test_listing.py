@@ -41,6 +41,13 @@ def test_parameters_are_shown_as_they_are_typed() -> None:
         assert change(recipe.scales["small"], typed) == recipe.scales[scale]  # type: ignore[index]
 
 
+def test_a_recipes_own_parameters_come_first() -> None:
+    lines = recipe_tables(find_recipe("li-tmde")).split("\n\n")[-1].splitlines()
+    keys = [line.split()[0] for line in lines[1:]]
+    assert keys[:2] == ["pyramid", "sees"]
+    assert keys.index("decay") < keys.index("broken")
+
+
 @pytest.mark.parametrize("name", recipe_names())
 def test_the_guide_has_every_system(name: str) -> None:
     guide = (Path(__file__).parents[2] / "docs/training.md").read_text(encoding="utf-8")

@@ -171,7 +171,7 @@ RECIPE = Recipe(
     name="bicvm",
     summary="Hermann & Blunsom 2013: word vectors a language, sum; hinge with noise",
     scales=SCALES,
-    minutes=15,
+    minutes=5,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
     systems={"BiCVM": (), "BiCVM+": ("languages=en,de,fr",)},

@@ -192,7 +192,7 @@ RECIPE = Recipe(
     name="li-tmde",
     summary="T-MDE, _F, _P, cT-MDE(_P): transformer, vector of the first token, pivot languages",
     scales=SCALES,
-    minutes=150,
+    minutes=30,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
     systems={

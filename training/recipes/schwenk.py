@@ -214,7 +214,7 @@ RECIPE = Recipe(
     name="schwenk",
     summary="an LSTM encoder and decoder a language, translating 1:1, M:1, 1:N or M:N",
     scales=SCALES,
-    minutes=75,
+    minutes=30,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
     systems={

@@ -60,7 +60,7 @@ class Parameters(TranslationParameters):
     width: int = 256  # of the BLSTM, each way; 512
     dimension: int = 512  # of the LSTM above it and of a sentence vector; 1024
     decoder_width: int = 512  # 1024
-    similarity: float = 3.0  # alpha: such that both terms are alike at the start (section 2.2)
+    similarity: float = 3.0  # alpha; not given: "chosen to balance" both terms (section 2.2)
     weight_norm: float = 0.0  # the other regulariser
     dropout: float = 0.1  # not given
     clip: float = 5.0
@@ -210,7 +210,7 @@ RECIPE = Recipe(
     name="yu",
     summary="a shared BLSTM + LSTM, translating both ways, with a similarity loss",
     scales=SCALES,
-    minutes=120,
+    minutes=40,
     stages=(Stage(name=STAGE, build=build),),
     model=model,
     systems={
