@@ -227,6 +227,9 @@ class LiveIndex:
 
     def _save(self) -> None:
         # `writing` is held, so the index stays as it is; but for the thread here, which waits.
+        if self._index.kind == "ivf":
+            with self._lock.exclusive():  # a short tail goes along: searches are spared it
+                self._index.absorb(ABSORB_AT_ONCE)
         try:
             with self._lock.shared():
                 self._index.save(self._path)

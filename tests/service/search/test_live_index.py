@@ -53,6 +53,7 @@ def test_they_are_there_again_after_a_clean_stop(
 ) -> None:
     clustered.settle()
     clustered.delete(["d7"])
+    clustered.upsert(sample_documents(5, start=ROWS), sample_vectors(5, seed=4))
     corpora.close()
 
     def forbidden(*args: object, **kwargs: object) -> None:
@@ -65,6 +66,7 @@ def test_they_are_there_again_after_a_clean_stop(
     assert opened.get("big").policy == IndexPolicy("ivf")
     assert nearest(opened.get("big"), 8) == "d8"
     assert nearest(opened.get("big"), 7) != "d7"
+    assert opened.get("big")._index._head == ROWS + 5, "the short tail went into the clusters"
     opened.close()
 
 
