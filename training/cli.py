@@ -99,6 +99,7 @@ def _recipe_command(name: str) -> click.Command:
         type=click.IntRange(1),
         help="Stop after so many development rounds without a better one, and keep the best.",
     )
+    @click.option("--no-measure", is_flag=True, help="Leave out the measurement at the end.")
     @click.option(
         "--precision",
         type=click.Choice(["fp32", "bf16"]),
@@ -111,6 +112,7 @@ def _recipe_command(name: str) -> click.Command:
         assignments: tuple[str, ...],
         fresh: bool,
         patience: int | None,
+        no_measure: bool,
         precision: str | None,
     ) -> None:
         _need_torch()
@@ -139,10 +141,11 @@ def _recipe_command(name: str) -> click.Command:
                 raise click.ClickException(
                     f"Stopped; {directory} holds a checkpoint. The same command goes on from there."
                 ) from None
-            if bundle is not None:
+            if bundle is not None and not no_measure:
                 protocols = _measurable(run.work.folder, bundle.manifest.languages)
                 command = _evaluate_command(bundle.manifest.name, protocols)
                 measure(bundle, protocols, run.work.folder, command=command, progress=progress)
+            if bundle is not None:
                 click.echo(str(bundle.directory))
 
     return command
@@ -293,68 +296,108 @@ def recipes(name: str | None) -> None:
 
 
 @click.command("reproduce")
+@click.argument("claims", nargs=-1, metavar="[CLAIM]...")
+@click.option("--all", "everything", is_flag=True, help="Every claim that is not run, or stale.")
+@click.option("--report", "only_report", is_flag=True, help="Make the page of the results anew.")
+@_DATA
+@click.option(
+    "--work",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs/claims"),
+    show_default=True,
+    help="Runs and figures are kept here; what was broken off goes on.",
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("docs/reproduction"),
+    show_default=True,
+    help="One JSON file a claim; the page is written beside this folder.",
+)
 @click.option("--smoke", is_flag=True, help="Every system at scale `smoke`, on made-up sentences.")
 @click.option(
-    "--recipe", "names", multiple=True, help="Only this one; may be repeated. [default: all]"
+    "--recipe", "names", multiple=True, help="With --smoke: only this one."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Keep the runs here.")
-@click.option("--workers", type=click.IntRange(1), help="Systems at a time. [default: cores]")
-def reproduce(smoke: bool, names: tuple[str, ...], out: Path | None, workers: int | None) -> None:
-    """Train, export and serve every system of every recipe, and see that the server agrees.
+@click.option("--out", type=click.Path(path_type=Path), help="With --smoke: keep the runs here.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="With --smoke: systems at a time. [default: cores]"
+)
+def reproduce(
+    claims: tuple[str, ...],
+    everything: bool,
+    only_report: bool,
+    data: Path | None,
+    work: Path,
+    results: Path,
+    smoke: bool,
+    names: tuple[str, ...],
+    out: Path | None,
+    workers: int | None,
+) -> None:
+    """List the papers' claims with their verdicts, or run CLAIM from data to verdict.
+
+    With --smoke, train, export and serve every system of every recipe, and see that the server
+    agrees.
 
     \b
-    Example: interlingua reproduce --smoke
+    Example: interlingua reproduce S1 --data ./data
     """
-    if not smoke:
-        raise click.UsageError("Say --smoke: it is what there is to reproduce without corpora.")
     _need_torch()
-    import tempfile
+    if smoke:
+        from training.reproduce import run_smoke
 
-    from training.progress import Progress
-    from training.recipe import recipe_names
-    from training.reproduce import list_systems, reproduce_all, reproduced_table
+        failed, count = run_smoke(names, out, workers)
+        if failed:
+            raise click.ClickException(f"{failed} of {count} systems failed.")
+        return
+    from training.claims.command import list_claims, run_claims, write_report
 
-    systems = list_systems(names or recipe_names())
-    progress = Progress(sys.stderr)
-    results = []
-    with tempfile.TemporaryDirectory() as temporary:
-        for result in reproduce_all(systems, out or Path(temporary), workers=workers):
-            results.append(result)
-            said = result.trouble or f"served, {result.seconds:.1f} s"
-            progress.title(f"{result.system.recipe}, {result.system.name}: {said}")
-    click.echo(reproduced_table(results))
-    failed = sum(result.trouble is not None for result in results)
-    if failed:
-        raise click.ClickException(f"{failed} of {len(results)} systems failed.")
+    if claims or everything:
+        trouble = run_claims(claims, data=data, work=work, results=results)
+        if trouble:
+            raise click.ClickException("; ".join(trouble))
+    elif only_report:
+        click.echo(str(write_report(results)))
+    else:
+        click.echo(list_claims(results))
 
 
 @click.command("evaluate")
 @click.option(
     "--model",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
     required=True,
-    help="Bundle, or a run that has one.",
+    help="Bundle, run, Hugging Face directory with ONNX weights, or the URL of a server.",
 )
 @click.option(
     "--protocol",
     "protocols",
     multiple=True,
-    type=click.Choice(["tatoeba", "sts", "demo"]),
-    help="May be given several times. [default: all that there is data for]",
+    metavar="NAME",
+    help="May be given several times. [default: tatoeba, sts and demo, where there is data]",
 )
 @_DATA
-@click.option("--languages", help="Comma-separated; the bundle's own by default.")
+@click.option("--languages", help="Comma-separated; the model's own by default.")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Change the protocol."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of a table.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the figures into this .svg or .png.",
+)
 @click.option("--record", is_flag=True, help="Write the figures into the bundle's manifest.")
 def evaluate(
-    model: Path,
+    model: str,
     protocols: tuple[str, ...],
     data: Path | None,
     languages: str | None,
+    assignments: tuple[str, ...],
     as_json: bool,
+    plot: Path | None,
     record: bool,
 ) -> None:
-    """Measure an exported bundle, in the runtime that serves it.
+    """Measure a model, in the runtime that serves it.
 
     \b
     Example: interlingua evaluate --model models/interlingua-fast --protocol demo
@@ -364,18 +407,31 @@ def evaluate(
 
     from training.data.folder import open_folder
     from training.evaluation.figures import figures_table
-    from training.export import open_bundle
-    from training.run import measure
+    from training.evaluation.models import open_model
+    from training.evaluation.plots import draw_figures
+    from training.evaluation.protocols import make_protocol
+    from training.run import record_figures
 
-    bundle = open_bundle(model)
-    wanted = languages.split(",") if languages else list(bundle.manifest.languages)
+    if assignments and len(protocols) != 1:
+        raise click.UsageError("--set changes one protocol: name it with --protocol NAME.")
+    chosen = [*assignments, *([f"languages={languages}"] if languages else [])]
 
     def folder() -> DataFolder:
         return open_folder(data)
 
-    chosen = protocols or _measurable(folder if data else None, wanted)
-    command = _evaluate_command(bundle.manifest.name, chosen) if record else None
-    figures = measure(bundle, chosen, folder, languages=wanted, command=command)
+    for name in protocols:
+        make_protocol(name, chosen)  # refused before a model is loaded
+    opened = open_model(model)
+    wanted = languages.split(",") if languages else list(opened.languages)
+    names = protocols or _measurable(folder if data else None, wanted)
+    figures = [
+        figure for name in names for figure in make_protocol(name, chosen).measure(opened, folder)
+    ]
+    if record:
+        command = _evaluate_command(opened.name, names, chosen)
+        record_figures(Path(model), figures, command=command)
+    if plot is not None:
+        draw_figures(figures, plot)
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(figure) for figure in figures], indent=2))
     else:
@@ -418,8 +474,13 @@ def _measurable(
     return tuple(found)
 
 
-def _evaluate_command(name: str, protocols: Sequence[str]) -> str:
-    options = " ".join(f"--protocol {protocol}" for protocol in protocols)
+def _evaluate_command(name: str, protocols: Sequence[str], assignments: Sequence[str] = ()) -> str:
+    options = " ".join(
+        [
+            *(f"--protocol {protocol}" for protocol in protocols),
+            *(f"--set {shlex.quote(assignment)}" for assignment in assignments),
+        ]
+    )
     data = " --data DATA" if set(protocols) - {"demo"} else ""
     return f"interlingua evaluate --model {shlex.quote(name)} {options}{data}"
 

@@ -12,7 +12,18 @@ from matplotlib import pyplot as plt
 from service.errors import InputError
 from training.metrics import METRICS_FILE, read_metrics
 
-_NOT_DRAWN = frozenset({"kind", "step", "seconds", "words", "words_per_second", "rate", "loss"})
+_NOT_DRAWN = frozenset(
+    {
+        "kind",
+        "step",
+        "seconds",
+        "words",
+        "words_per_second",
+        "words_per_processor_second",
+        "rate",
+        "loss",
+    }
+)
 
 
 def draw_curve(directory: Path, path: Path) -> None:

@@ -116,6 +116,7 @@ class _Sums:
     steps: int = 0
     words: int = 0
     since: float = field(default_factory=time.perf_counter)
+    processor_since: float = field(default_factory=time.process_time)
 
     def add(self, losses: Losses, words: int) -> None:
         for name, value in losses.items():
@@ -229,6 +230,9 @@ class Loop(Generic[B_co]):
             **sums.means(),
             "words": float(self._at.words),
             "words_per_second": sums.words / elapsed,
+            # Of processor time, which other work on the machine hardly changes.
+            "words_per_processor_second": sums.words
+            / max(time.process_time() - sums.processor_since, 1e-9),
             "seconds": self._at.seconds,
             "rate": float(self._phase.optimisers[0].param_groups[0]["lr"]),
         }

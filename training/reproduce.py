@@ -8,6 +8,8 @@ second one.
 
 from __future__ import annotations
 
+import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -25,7 +27,8 @@ from service.hardware import available_cores
 from service.inference.encoder import Encoder
 from training.data.templates import template_sentences
 from training.metrics import METRICS_FILE, read_metrics
-from training.recipe import find_recipe
+from training.progress import Progress
+from training.recipe import find_recipe, recipe_names
 from training.run import Run, open_run, train
 from training.served import served
 from training.tables import format_table
@@ -104,6 +107,31 @@ def reproduce_all(
     places = [directory / f"{number:02}-{s.recipe}" for number, s in enumerate(systems)]
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
         yield from pool.map(reproduce, systems, places)
+
+
+def run_smoke(
+    recipes: Sequence[str], directory: Path | None, workers: int | None
+) -> tuple[int, int]:
+    """Run every system of `recipes`, of all where there are none, and print what comes of them.
+
+    Args:
+        recipes: By name.
+        directory: Keeps the runs; None throws them away.
+        workers: How many at a time; as many as cores where None.
+
+    Returns:
+        How many failed, and how many there are.
+    """
+    systems = list_systems(recipes or recipe_names())
+    progress = Progress(sys.stderr)
+    results = []
+    with tempfile.TemporaryDirectory() as temporary:
+        for result in reproduce_all(systems, directory or Path(temporary), workers=workers):
+            results.append(result)
+            said = result.trouble or f"served, {result.seconds:.1f} s"
+            progress.title(f"{result.system.recipe}, {result.system.name}: {said}")
+    sys.stdout.write(reproduced_table(results) + "\n")
+    return sum(result.trouble is not None for result in results), len(results)
 
 
 def reproduce(system: System, directory: Path) -> Reproduced:

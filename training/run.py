@@ -22,8 +22,8 @@ from training.data.template_tasks import write_template_tasks
 from training.data.templates import write_template_folder
 from training.devices import describe_machine, pick_device
 from training.evaluation.figures import Figure, figures_table
-from training.evaluation.protocols import PROTOCOLS
-from training.export import export, record_quality
+from training.evaluation.protocols import make_protocol
+from training.export import export, open_bundle, record_quality
 from training.loop import Loop, LoopOptions, Precision
 from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
@@ -194,17 +194,32 @@ def measure(
         progress: Tells people.
     """
     encoder = Encoder(bundle)
+    chosen = [f"languages={','.join(languages)}"] if languages else []
     figures: list[Figure] = []
     for name in protocols:
         progress.title(f"evaluate: {name}")
-        figures += PROTOCOLS[name](encoder, folder, languages)
+        figures += make_protocol(name, chosen).measure(encoder, folder)
     if command is not None:
-        machine = describe_machine()
-        record_quality(
-            bundle, tuple(f.measurement(command=command, machine=machine) for f in figures)
-        )
+        record_figures(bundle.directory, figures, command=command)
     progress.note(figures_table(figures))
     return figures
+
+
+def record_figures(place: Path, figures: Sequence[Figure], *, command: str) -> None:
+    """Write `figures` into manifest and card of the bundle at `place`.
+
+    Args:
+        place: A bundle, or a run that has one.
+        figures: What was measured.
+        command: That measures them.
+
+    Raises:
+        BundleError: There is no bundle of ours at `place`.
+    """
+    machine = describe_machine()
+    record_quality(
+        open_bundle(place), tuple(f.measurement(command=command, machine=machine) for f in figures)
+    )
 
 
 def _templates(directory: Path) -> DataFolder:

@@ -7,58 +7,59 @@ against those of one language. The corpus comes with the package, so this needs 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from service.errors import InputError
-from service.inference.encoder import Encoder
 from service.inference.session import Vectors
 from service.shipped import DEMO_CORPUS
+from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
-from training.evaluation.retrieval import unit_vectors
+from training.evaluation.models import SentenceModel, vectors_of
 
 NAME = "demo"
 
 
-def evaluate(
-    encoder: Encoder, path: Path = DEMO_CORPUS, languages: Collection[str] | None = None
-) -> list[Figure]:
-    """Return P@1 among all documents, by the query's language, and the matrix of languages.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoCorpus:
+    """What may be changed with `--set`."""
 
-    Args:
-        encoder: Of the exported bundle.
-        path: JSON Lines with `text`, `language` and `metadata.statement`, which is the same for
-            translations of one another.
-        languages: Of the documents that take part; those that the bundle was trained for where
-            None.
+    languages: tuple[str, ...] = ()  # the model's where none
+    path: Path = DEMO_CORPUS  # JSON Lines: text, language, metadata.statement
 
-    Raises:
-        InputError: No document is in any of the languages, or a line is no such document.
-    """
-    wanted = set(encoder.manifest.languages if languages is None else languages)
-    documents = [row for row in _read(path) if row[1] in wanted]
-    if not documents:
-        raise InputError(f"{path} has no document in {', '.join(sorted(wanted))}.")
-    language = np.array([row[1] for row in documents])
-    statement = np.array([row[2] for row in documents])
-    vectors = np.zeros((len(documents), encoder.dimension), dtype=np.float32)
-    for name in sorted(set(language)):
-        places = np.flatnonzero(language == name)
-        vectors[places] = unit_vectors(encoder, [documents[i][0] for i in places], name)
-    hits = _hits(vectors, vectors, statement, statement, own=True)
-    names = sorted(set(language))
-    return [
-        Figure(
-            protocol=NAME,
-            dataset=f"{path.name}, {len(documents):,} documents in {len(names)} languages",
-            metric="P@1 among all others, %",
-            value=100.0 * float(hits.mean()),
-            by_language={name: 100.0 * float(hits[language == name].mean()) for name in names},
-            matrix=_matrix(vectors, language, statement),
-        )
-    ]
+    def measure(self, model: SentenceModel, _: Callable[[], DataFolder]) -> list[Figure]:
+        """Return P@1 among all documents, by the query's language, and the matrix of languages.
+
+        Translations of one another have the same `metadata.statement`.
+
+        Raises:
+            InputError: No document is in any of the languages, or a line is no such document.
+        """
+        wanted = set(self.languages or model.languages)
+        documents = [row for row in _read(self.path) if row[1] in wanted]
+        if not documents:
+            raise InputError(f"{self.path} has no document in {', '.join(sorted(wanted))}.")
+        language = np.array([row[1] for row in documents])
+        statement = np.array([row[2] for row in documents])
+        vectors = np.zeros((len(documents), model.dimension), dtype=np.float32)
+        names = sorted(set(language))
+        for name in names:
+            places = np.flatnonzero(language == name)
+            vectors[places] = vectors_of(model, [documents[i][0] for i in places], name, unit=True)
+        hits = _hits(vectors, vectors, statement, statement, own=True)
+        return [
+            Figure(
+                protocol=NAME,
+                dataset=f"{self.path.name}, {len(documents):,} documents in {len(names)} languages",
+                metric="P@1 among all others, %",
+                value=100.0 * float(hits.mean()),
+                by_language={name: 100.0 * float(hits[language == name].mean()) for name in names},
+                matrix=_matrix(vectors, language, statement),
+            )
+        ]
 
 
 def _matrix(

@@ -1,18 +1,26 @@
-"""Documents as the mean of their sentences' vectors.
+"""Documents as the mean, or the greatest, of the vectors of their parts.
 
 Hermann & Blunsom 2013, section 4.2: "Each document in the classification task is represented by the
-average of the d-dimensional representations of all its sentences."
+average of the d-dimensional representations of all its sentences." Yu et al. 2018, section 5.1,
+compare that with windows of 128 words, 64 further on each time, and with max-pooling.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
-from service.inference.encoder import Encoder
 from service.inference.session import Vectors
+from training.evaluation.models import SentenceModel, vectors_of
+
+Segments = Literal["punctuation", "window"]
+"""Where a document is cut: at sentence ends, or into windows of words that overlap."""
+
+Pooling = Literal["mean", "max"]
+"""How the vectors of its parts become one."""
 
 _BORDER = re.compile(
     r"""
@@ -34,25 +42,46 @@ def split_sentences(document: str) -> list[str]:
     return [part for piece in _BORDER.split(document) if (part := piece.strip())]
 
 
-def document_vectors(encoder: Encoder, documents: Sequence[str], language: str) -> Vectors:
-    """Return float32 [documents, D], the mean of their sentences; zeros for an empty one.
+def split_windows(document: str, *, width: int = 128, stride: int = 64) -> list[str]:
+    """Return windows of `width` words of `document`, each `stride` words after the one before.
 
-    Sentences are taken as the encoder gives them, not scaled to length 1: in additive models long
-    sentences weigh more, and the paper averages those.
+    The last one ends with the document and may be shorter; a short document is one window.
+    """
+    words = document.replace(" || ", " ").split()
+    last = max(0, len(words) - width)
+    starts = [*range(0, last, stride), last] if words else []
+    return [" ".join(words[start : start + width]) for start in starts]
+
+
+def document_vectors(
+    model: SentenceModel,
+    documents: Sequence[str],
+    language: str,
+    *,
+    segments: Segments = "punctuation",
+    pooling: Pooling = "mean",
+) -> Vectors:
+    """Return float32 [documents, D]; zeros for an empty one.
+
+    Parts are taken as the model gives them, not scaled to length 1: in additive models long
+    sentences weigh more, and the papers pool those.
 
     Args:
-        encoder: A loaded bundle.
+        model: What encodes.
         documents: Running text, or sentences a line.
         language: Of all of them.
+        segments: Where they are cut.
+        pooling: How the parts' vectors become the document's.
     """
-    sentences = [split_sentences(document) for document in documents]
-    flat = [sentence for parts in sentences for sentence in parts]
-    named = language if encoder.needs_language else None
-    vectors = encoder.encode(flat, language=named, normalize=False)
-    means = np.zeros((len(documents), encoder.dimension), dtype=np.float32)
+    split = split_sentences if segments == "punctuation" else split_windows
+    parts = [split(document) for document in documents]
+    flat = [part for of_one in parts for part in of_one]
+    vectors = vectors_of(model, flat, language, unit=False)
+    pooled = np.zeros((len(documents), model.dimension), dtype=np.float32)
     start = 0
-    for row, parts in enumerate(sentences):
-        if parts:
-            means[row] = vectors[start : start + len(parts)].mean(0)
-        start += len(parts)
-    return means
+    for row, of_one in enumerate(parts):
+        if of_one:
+            own = vectors[start : start + len(of_one)]
+            pooled[row] = own.mean(0) if pooling == "mean" else own.max(0)
+        start += len(of_one)
+    return pooled

@@ -20,6 +20,7 @@ class Figure:
         value: The mean over languages.
         by_language: The value of each.
         matrix: Query language -> target language -> value, where the protocol has one.
+        by_fold: The value of each rotation, where there are several.
     """
 
     protocol: str
@@ -28,6 +29,7 @@ class Figure:
     value: float
     by_language: Mapping[str, float] = field(default_factory=dict)
     matrix: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    by_fold: tuple[float, ...] = ()
 
     def measurement(self, *, command: str, machine: str) -> Measurement:
         """Return the manifest's record of this figure."""
@@ -67,7 +69,7 @@ def figures_table(figures: Sequence[Figure]) -> str:
         if figure.matrix:
             targets = list(figure.matrix)
             cells = [
-                [query, *(f"{row[t]:.0f}" if t in row else "" for t in targets)]
+                [query, *(f"{row[t]:.1f}" if t in row else "" for t in targets)]
                 for query, row in figure.matrix.items()
             ]
             blocks.append(format_table(["from\\to", *targets], cells))

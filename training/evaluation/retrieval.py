@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from service.inference.encoder import Encoder
 from service.inference.session import Vectors
 
 _BLOCK = 4096
@@ -27,13 +26,6 @@ def accuracy(queries: Vectors, targets: Vectors) -> float:
 def both_ways(first: Vectors, second: Vectors) -> float:
     """Return the mean of `accuracy` in both directions."""
     return (accuracy(first, second) + accuracy(second, first)) / 2
-
-
-def unit_vectors(encoder: Encoder, texts: Sequence[str], language: str) -> Vectors:
-    """Return the vectors of `texts`, scaled to length 1."""
-    named = language if encoder.needs_language else None
-    vectors: Vectors = encoder.encode(texts, language=named, normalize=True)
-    return vectors
 
 
 def search_error(columns: Mapping[str, Vectors]) -> float:

@@ -1,59 +1,102 @@
-"""Semantic textual similarity: Spearman's correlation of cosine and people's scores, times 100.
+"""Semantic textual similarity: correlation of vectors' closeness and people's scores, times 100.
 
-STS benchmark (Cer et al. 2017) and sets of its form, in one language or more.
+STS benchmark (Cer et al. 2017) and sets of its form, in one language or more. Spearman's
+correlation of the cosine, or Pearson's of the angular distance, -arccos(cosine) (Chidambaram et al.
+2018, section 3.5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
-from scipy.stats import spearmanr
+import numpy.typing as npt
+from scipy.stats import pearsonr, spearmanr
 
 from service.errors import InputError
-from service.inference.encoder import Encoder
 from training.data.folder import DataFolder
 from training.data.lines import BrokenLines
 from training.data.tsv import read_tsv
 from training.evaluation.figures import Figure, mean_figure
-from training.evaluation.retrieval import unit_vectors
+from training.evaluation.models import SentenceModel, require_languages, vectors_of
 
 NAME = "sts"
 
+Correlation = Literal["spearman", "pearson"]
 
-def evaluate(
-    encoder: Encoder, folder: DataFolder, languages: Collection[str] | None = None
-) -> list[Figure]:
-    """Return the correlation, mean over languages.
 
-    Args:
-        encoder: Of the exported bundle.
-        folder: Has `eval/stsb/<lang>.dev.tsv(.gz)`.
-        languages: Those to measure; those that the bundle was trained for where None.
+def correlation_of(
+    cosines: npt.NDArray[np.float32], scores: npt.NDArray[np.float64], kind: Correlation
+) -> float:
+    """Return Spearman's correlation, or Pearson's on the angular distance, times 100."""
+    if kind == "spearman":
+        return 100.0 * float(spearmanr(cosines, scores).statistic)
+    angular = -np.arccos(np.clip(cosines.astype(np.float64), -1.0, 1.0))
+    return 100.0 * float(pearsonr(angular, scores).statistic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sts:
+    """What may be changed with `--set`."""
+
+    set: str = "stsb"  # under eval/
+    languages: tuple[str, ...] = ()  # the model's where none
+    correlation: Correlation = "spearman"
+    cross: bool = False  # first sentence in English, second in the other language
+
+    def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
+        """Return the correlation, mean over those languages that there is a file of.
+
+        Raises:
+            InputError: There is no file for any of them, or a score is no number.
+        """
+        opened = folder()
+        wanted = self.languages or tuple(model.languages)
+        by_language: dict[str, float] = {}
+        for path in opened.evaluation_files(self.set, "*.dev.tsv*"):
+            language = path.name.split(".")[0]
+            if language not in wanted or (self.cross and language == "en"):
+                continue
+            require_languages(model, (language,))
+            first, second, scores = read_pairs(path)
+            if self.cross:
+                first = self._english(opened)
+            left = vectors_of(model, first, "en" if self.cross else language, unit=True)
+            right = vectors_of(model, second, language, unit=True)
+            cosines = (left * right).sum(1)
+            by_language[language] = correlation_of(cosines, scores, self.correlation)
+        if not by_language:
+            raise InputError(
+                f"{opened.root}/eval/{self.set} has no dev file of {', '.join(sorted(wanted))}.",
+                field="--data",
+                remedy="Files are named `<lang>.dev.tsv(.gz)`, header `sentence1 sentence2 score`.",
+            )
+        title = "STS benchmark" if self.set == "stsb" else self.set
+        count = f"{len(by_language)} languages" + (" with English" if self.cross else "")
+        metric = "Spearman" if self.correlation == "spearman" else "Pearson, angular"
+        return [mean_figure(NAME, f"{title} dev, {count}", f"{metric} x 100", by_language)]
+
+    def _english(self, folder: DataFolder) -> list[str]:
+        files = folder.evaluation_files(self.set, "en.dev.tsv*")
+        if not files:
+            raise InputError(
+                f"{folder.root}/eval/{self.set} has no en.dev.tsv(.gz).", field="cross"
+            )
+        return read_pairs(files[0])[0]
+
+
+def read_pairs(path: Path) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
+    """Return first sentences, second sentences and scores of a file.
 
     Raises:
-        InputError: There is no file for any of them, or a score is no number.
+        InputError: A column is missing, or a score is no number.
     """
-    wanted = set(encoder.manifest.languages if languages is None else languages)
-    by_language: dict[str, float] = {}
-    for path in folder.evaluation_files("stsb", "*.dev.tsv*"):
-        language = path.name.split(".")[0]
-        if language not in wanted:
-            continue
-        rows = list(read_tsv(path, ("sentence1", "sentence2", "score"), BrokenLines("refuse")))
-        try:
-            scores = np.array([float(row[2]) for row in rows])
-        except ValueError as error:
-            raise InputError(f"{path}: a score is no number: {error}.") from error
-        first = unit_vectors(encoder, [row[0] for row in rows], language)
-        second = unit_vectors(encoder, [row[1] for row in rows], language)
-        correlation = spearmanr((first * second).sum(1), scores).statistic
-        by_language[language] = 100.0 * float(correlation)
-    if not by_language:
-        raise InputError(
-            f"{folder.root}/eval/stsb has no dev file of {', '.join(sorted(wanted))}.",
-            field="--data",
-            remedy="Files are named `<lang>.dev.tsv(.gz)`, header `sentence1 sentence2 score`.",
-        )
-    name = f"STS benchmark dev, {len(by_language)} languages"
-    return [mean_figure(NAME, name, "Spearman x 100", by_language)]
+    rows = list(read_tsv(path, ("sentence1", "sentence2", "score"), BrokenLines("refuse")))
+    try:
+        scores = np.array([float(row[2]) for row in rows])
+    except ValueError as error:
+        raise InputError(f"{path}: a score is no number: {error}.") from error
+    return [row[0] for row in rows], [row[1] for row in rows], scores

@@ -6,46 +6,48 @@ neighbour by cosine, from the language to English and back, in the mean of both 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from service.errors import InputError
-from service.inference.encoder import Encoder
 from training.data.folder import DataFolder
 from training.data.lines import BrokenLines
 from training.data.tsv import read_tsv
 from training.evaluation.figures import Figure, mean_figure
-from training.evaluation.retrieval import both_ways, unit_vectors
+from training.evaluation.models import SentenceModel, require_languages, vectors_of
+from training.evaluation.retrieval import both_ways
 
 NAME = "tatoeba"
 
 
-def evaluate(
-    encoder: Encoder, folder: DataFolder, languages: Collection[str] | None = None
-) -> list[Figure]:
-    """Return the accuracy, mean over languages.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tatoeba:
+    """What may be changed with `--set`."""
 
-    Args:
-        encoder: Of the exported bundle.
-        folder: Has `eval/tatoeba/<lang>-en.tsv(.gz)`.
-        languages: Those to measure; those that the bundle was trained for where None.
+    languages: tuple[str, ...] = ()  # the model's where none
 
-    Raises:
-        InputError: There is no file for any of them.
-    """
-    wanted = set(encoder.manifest.languages if languages is None else languages)
-    by_language: dict[str, float] = {}
-    for path in folder.evaluation_files(NAME, "*-en.tsv*"):
-        language = path.name.split(".")[0].removesuffix("-en")
-        if language in wanted:
-            rows = list(read_tsv(path, (language, "en"), BrokenLines("refuse")))
-            foreign = unit_vectors(encoder, [row[0] for row in rows], language)
-            english = unit_vectors(encoder, [row[1] for row in rows], "en")
-            by_language[language] = both_ways(foreign, english)
-    if not by_language:
-        raise InputError(
-            f"{folder.root}/eval/tatoeba has no file of {', '.join(sorted(wanted))}.",
-            field="--data",
-            remedy="Files are named `<lang>-en.tsv(.gz)`, header `<lang> TAB en`.",
-        )
-    name = f"Tatoeba, {len(by_language)} languages with English"
-    return [mean_figure(NAME, name, "accuracy both ways, %", by_language)]
+    def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
+        """Return the accuracy, mean over those languages that there is a file of.
+
+        Raises:
+            InputError: There is no file for any of them.
+        """
+        opened = folder()
+        wanted = self.languages or tuple(model.languages)
+        by_language: dict[str, float] = {}
+        for path in opened.evaluation_files(NAME, "*-en.tsv*"):
+            language = path.name.split(".")[0].removesuffix("-en")
+            if language in wanted:
+                require_languages(model, (language, "en"))
+                rows = list(read_tsv(path, (language, "en"), BrokenLines("refuse")))
+                foreign = vectors_of(model, [row[0] for row in rows], language, unit=True)
+                english = vectors_of(model, [row[1] for row in rows], "en", unit=True)
+                by_language[language] = both_ways(foreign, english)
+        if not by_language:
+            raise InputError(
+                f"{opened.root}/eval/tatoeba has no file of {', '.join(sorted(wanted))}.",
+                field="--data",
+                remedy="Files are named `<lang>-en.tsv(.gz)`, header `<lang> TAB en`.",
+            )
+        name = f"Tatoeba, {len(by_language)} languages with English"
+        return [mean_figure(NAME, name, "accuracy both ways, %", by_language)]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import pearsonr, spearmanr
 
-from service.errors import InputError
+from service.errors import InputError, NotFoundError
 from service.inference.encoder import Encoder
+from tests.training.evaluation.known_vectors import write_nway
 from training.data.folder import DataFolder
-from training.evaluation import demo_corpus, sts, tatoeba
+from training.evaluation.demo_corpus import DemoCorpus
 from training.evaluation.figures import figures_table
-from training.evaluation.protocols import PROTOCOLS
+from training.evaluation.plots import draw_figures
+from training.evaluation.protocols import PROTOCOLS, make_protocol
+from training.evaluation.speed import Speed
+from training.evaluation.sts import Sts
+from training.evaluation.tatoeba import Tatoeba
 
 LINES = ["Fresh bread smells good.", "The cat sleeps on the sill.", "Rivers carry sand."]
 
@@ -36,11 +42,11 @@ def test_tatoeba_is_the_mean_of_both_directions_and_of_languages(
     _tatoeba(folder, "de", [(line, line) for line in LINES])
     _tatoeba(folder, "fr", list(zip(LINES, [LINES[1], LINES[2], LINES[0]], strict=True)))
     _tatoeba(folder, "xx", [("never", "read")])
-    (figure,) = tatoeba.evaluate(tiny_encoder, folder)
+    (figure,) = Tatoeba().measure(tiny_encoder, lambda: folder)
     assert figure.by_language == {"de": 100.0, "fr": 0.0}
     assert figure.value == 50.0
     with pytest.raises(InputError, match="has no file of ko"):
-        tatoeba.evaluate(tiny_encoder, folder, ["ko"])
+        Tatoeba(languages=("ko",)).measure(tiny_encoder, lambda: folder)
 
 
 def test_sts_is_spearmans_correlation(folder: DataFolder, tiny_encoder: Encoder) -> None:
@@ -49,12 +55,19 @@ def test_sts_is_spearmans_correlation(folder: DataFolder, tiny_encoder: Encoder)
     rows = [f"{a}\t{b}\t{s}" for (a, b), s in zip(pairs, scores, strict=True)]
     file = folder.root / "eval/stsb/en.dev.tsv"
     file.write_text("\n".join(["sentence1\tsentence2\tscore", *rows]))
-    (figure,) = sts.evaluate(tiny_encoder, folder)
+    (figure,) = Sts().measure(tiny_encoder, lambda: folder)
     cosines = [float(tiny_encoder.encode(a) @ tiny_encoder.encode(b)) for a, b in pairs]
     assert figure.value == pytest.approx(100 * spearmanr(cosines, scores).statistic)
+    (angular,) = Sts(correlation="pearson").measure(tiny_encoder, lambda: folder)
+    assert angular.value == pytest.approx(
+        100 * pearsonr([-math.acos(min(1.0, c)) for c in cosines], scores).statistic, abs=1e-2
+    )
+    (folder.root / "eval/stsb/de.dev.tsv").write_text(file.read_text())
+    (cross,) = Sts(cross=True).measure(tiny_encoder, lambda: folder)
+    assert cross.by_language == {"de": pytest.approx(figure.value)}
     file.write_text("sentence1\tsentence2\tscore\na\tb\tmuch\n")
     with pytest.raises(InputError, match="score is no number"):
-        sts.evaluate(tiny_encoder, folder)
+        Sts().measure(tiny_encoder, lambda: folder)
 
 
 def test_the_demo_corpus_counts_translations(tmp_path: Path, tiny_encoder: Encoder) -> None:
@@ -72,20 +85,49 @@ def test_the_demo_corpus_counts_translations(tmp_path: Path, tiny_encoder: Encod
             for t, c, s in documents
         )
     )
-    (figure,) = demo_corpus.evaluate(tiny_encoder, path, ["en", "de"])
+    (figure,) = _demo(path, "en", "de").measure(tiny_encoder, _no_folder)
     assert figure.value == 100.0
     assert figure.matrix == {"de": {"en": 100.0}, "en": {"de": 100.0}}
-    (with_french,) = demo_corpus.evaluate(tiny_encoder, path)
+    (with_french,) = _demo(path).measure(tiny_encoder, _no_folder)
     assert with_french.by_language["fr"] == 0.0
     assert with_french.matrix["de"]["fr"] == 0.0
     table = figures_table([with_french])
     assert "from\\to" in table
     path.write_text('{"text": "no language"}\n')
     with pytest.raises(InputError, match=r"corpus\.jsonl:1"):
-        demo_corpus.evaluate(tiny_encoder, path)
+        _demo(path).measure(tiny_encoder, _no_folder)
 
 
 def test_protocols_go_by_their_names(folder: DataFolder, tiny_encoder: Encoder) -> None:
     _tatoeba(folder, "de", [(line, line) for line in LINES])
-    (figure,) = PROTOCOLS["tatoeba"](tiny_encoder, lambda: folder, None)
+    (figure,) = make_protocol("tatoeba", ["languages=de"]).measure(tiny_encoder, lambda: folder)
     assert figure.measurement(command="c", machine="m").protocol == "tatoeba"
+    for name in PROTOCOLS:
+        make_protocol(name)
+    with pytest.raises(NotFoundError, match="Did you mean 'tatoeba'"):
+        make_protocol("tatoba")
+    with pytest.raises(InputError, match="no such parameter"):
+        make_protocol("search", ["sourc=ntrex"])
+
+
+def test_speed_and_pictures(tmp_path: Path, tiny_encoder: Encoder) -> None:
+    folder = write_nway(tmp_path, "news", {"en": LINES, "de": LINES[::-1]})
+    speed = Speed(source="news", languages=("en", "de"), seconds=0.01)
+    sentences, words = speed.measure(tiny_encoder, lambda: folder)
+    assert words.value / sentences.value == pytest.approx(
+        sum(len(line.split()) for line in LINES) / len(LINES)
+    )
+    first, again = tmp_path / "a.svg", tmp_path / "b.svg"
+    draw_figures([sentences, words], first)
+    draw_figures([sentences, words], again)
+    assert first.read_bytes() == again.read_bytes()
+    with pytest.raises(InputError, match="end in"):
+        draw_figures([words], tmp_path / "a.txt")
+
+
+def _demo(path: Path, *languages: str) -> DemoCorpus:
+    return DemoCorpus(path=path, languages=languages)
+
+
+def _no_folder() -> DataFolder:
+    raise AssertionError("the demo corpus needs no data folder")

@@ -1,0 +1,136 @@
+"""From data to verdict on made-up sentences: cached, resumed, never half."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from service.errors import InputError
+from tests.training.claims.made_claim import SEARCH, made_claim
+from training.claims import trained
+from training.claims.claim import Part
+from training.claims.judge import is_stale, run_claim
+from training.claims.pictures import draw_claim
+from training.claims.quantities import Quantity, figures_file, measure_run
+from training.claims.report import report
+from training.claims.store import read_json, write_json
+from training.claims.trained import bundle_megabytes, training_speed
+from training.data.templates import write_template_folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("data") / "templates"
+    write_template_folder(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture(scope="module")
+def results(work: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("docs") / "reproduction"
+    run_claim(made_claim(), work=work, data=data, results=directory)
+    return directory
+
+
+def test_a_claim_runs_from_data_to_verdict(results: Path) -> None:
+    result = read_json(results / "X1.json")
+    (part,) = result["parts"]
+    means = [cell["mean"] for cell in part["cells"]]
+    assert means[0] < means[1]
+    assert part["test"]["difference"] == pytest.approx(means[0] - means[1], abs=0.01)
+    assert result["verdict"] == part["verdict"]
+    assert result["machine"]
+    assert result["versions"]["torch"]
+    assert "--set iterations=4" in result["systems"]["long"]
+    assert not is_stale(made_claim(), results)
+    assert is_stale(made_claim(seeds=(0, 1, 2)), results)
+
+
+def test_what_is_measured_is_not_measured_again(
+    results: Path, work: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.claims.quantities.train_run", _never)
+    monkeypatch.setattr("training.claims.quantities.open_model", _never)
+    again = run_claim(made_claim(), work=work, data=data, results=results)
+    assert again["key"] == made_claim().key()
+
+
+def test_a_figure_that_was_lost_is_measured_on_the_run_that_is_there(
+    results: Path, work: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert results.exists()
+    run = made_claim().systems["long"].seeded(0)
+    place = figures_file(run, SEARCH, work)
+    before = read_json(place)
+    place.unlink()
+    (place.parent / f"{place.name}.1.part").write_text('{"figures": [')  # broken off in between
+    monkeypatch.setattr("training.claims.trained.subprocess.run", _never)
+    measure_run(run, SEARCH, work, data)
+    assert read_json(place) == before
+
+
+def test_speed_and_size_are_read_from_a_run(results: Path, work: Path) -> None:
+    assert results.exists()
+    directory = made_claim().systems["long"].seeded(0).place(work)
+    assert training_speed(directory) > 100
+    assert bundle_megabytes(directory) > 0.001
+    assert not (directory / "cache").exists()
+    with pytest.raises(InputError, match="no log of its speed"):
+        training_speed(work)
+
+
+def test_a_run_that_fails_says_why(work: Path, data: Path) -> None:
+    run = trained.Run("bicvm", ("sources=nowhere",))
+    with pytest.raises(InputError, match="nowhere"):
+        measure_run(run, SEARCH, work, data)
+    assert not run.is_trained(work)
+
+
+def test_a_comparison_of_two_measures_on_one_system(work: Path, data: Path, tmp_path: Path) -> None:
+    rows = Quantity(
+        name="few rows",
+        protocol="search",
+        assignments=("source=template_sentences", "rows=224,234"),
+        better="lower",
+    )
+    part = Part(
+        says="fewer", quantity=rows, first="long", against=SEARCH, relation="not worse", bound=99
+    )
+    claim = made_claim(id="X2", parts=(part,), systems={"long": made_claim().systems["long"]})
+    result = run_claim(claim, work=work, data=data, results=tmp_path)
+    assert result["verdict"] in ("holds", "undecided")
+    assert is_stale(made_claim(id="X2"), tmp_path)
+
+
+def test_the_page_shows_results_and_what_is_not_run(results: Path, work: Path, data: Path) -> None:
+    claim, other = made_claim(), made_claim(id="X9", says="Another.")
+    result = read_json(results / "X1.json")
+    draw_claim(claim, result, results, work=work, data=data)
+    first = (results / "X1.svg").read_bytes()
+    draw_claim(claim, result, results, work=work, data=data)
+    assert (results / "X1.svg").read_bytes() == first
+    page = report(results, (claim, other))
+    assert f"**{result['verdict']}**" in page
+    assert "1 not run yet" in page
+    assert "](reproduction/X1.svg)" in page
+    assert "`interlingua reproduce X1 --data DATA`" in page
+
+
+def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(TypeError):
+        write_json(path, {"a": object()})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _never(*arguments: object, **options: object) -> None:
+    raise AssertionError("nothing is to be done again")

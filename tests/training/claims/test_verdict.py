@@ -1,0 +1,55 @@
+"""Verdicts: each rule on figures whose answer is known."""
+
+from __future__ import annotations
+
+import pytest
+from scipy import stats
+
+from training.claims.verdict import all_of, at_least, at_most, better, better_by_fold, not_worse
+
+HIGH, LOW, WIDE = [80.0, 81.0, 82.0], [70.0, 71.0, 72.0], [60.0, 75.0, 90.0]
+
+
+def test_better_needs_the_sign_and_a_small_p() -> None:
+    assert better(HIGH, LOW, higher=True).verdict == "holds"
+    assert better(HIGH, LOW, higher=False).verdict == "does not hold"
+    assert better(WIDE, LOW, higher=True).verdict == "undecided"
+    finding = better(HIGH, LOW, higher=True)
+    expected = stats.ttest_ind(HIGH, LOW, equal_var=False)
+    assert finding.test.p == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize(
+    ("margin", "higher", "verdict"),
+    [
+        (13.0, True, "holds"),
+        (10.0, True, "undecided"),
+        (5.0, True, "does not hold"),
+        (0.0, False, "holds"),  # less is better, and there is less of it
+    ],
+)
+def test_not_worse_by_more_than_the_margin(margin: float, higher: bool, verdict: str) -> None:
+    assert not_worse(LOW, HIGH, margin=margin, higher=higher).verdict == verdict
+
+
+def test_bounds() -> None:
+    assert at_least(HIGH, 78).verdict == at_most(HIGH, 84).verdict == "holds"
+    assert at_least(HIGH, 84).verdict == at_most(HIGH, 78).verdict == "does not hold"
+    assert at_least(HIGH, 81).verdict == at_most(HIGH, 81).verdict == "undecided"
+
+
+def test_folds_are_paired_in_the_mean_over_seeds() -> None:
+    second = [[70.0, 60.0, 50.0, 40.0], [72.0, 62.0, 52.0, 42.0]]
+    first = [[v + d for v, d in zip(row, (2, 2, 2.2, 1.9), strict=True)] for row in second]
+    finding = better_by_fold(first, second, higher=True)
+    means = [[sum(fold) / 2 for fold in zip(*side, strict=True)] for side in (first, second)]
+    assert finding.test.p == pytest.approx(stats.ttest_rel(means[0], means[1]).pvalue)
+    assert finding.verdict == "holds"
+    assert better_by_fold(second, first, higher=True).verdict == "does not hold"
+    assert better_by_fold([[1.0, 3.0]], [[2.0, 1.0]], higher=True).verdict == "undecided"
+
+
+def test_a_claim_holds_where_all_its_parts_do() -> None:
+    assert all_of(["holds", "holds"]) == "holds"
+    assert all_of(["holds", "undecided"]) == "undecided"
+    assert all_of(["undecided", "does not hold"]) == "does not hold"

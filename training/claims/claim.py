@@ -1,0 +1,109 @@
+"""What an entry of the ledger is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from training.claims.quantities import Quantity
+from training.claims.trained import Run, System
+
+Relation = Literal["better", "not worse", "at least", "at most", "better by fold"]
+
+SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One comparison that a claim consists of.
+
+    Attributes:
+        says: In words.
+        quantity: What is compared.
+        first: The system that is claimed to be better, not worse, or to reach the bound.
+        second: The other one; none where a number is the bound.
+        against: Another quantity that `first` is compared with, measured on `second`, or on
+            `first` itself where there is no second.
+        relation: Which of the rules of `training.claims.verdict`.
+        bound: The margin of `not worse`, the bound of `at least` and `at most`.
+    """
+
+    says: str
+    quantity: Quantity
+    first: str
+    second: str | None = None
+    against: Quantity | None = None
+    relation: Relation = "better"
+    bound: float = 0.0
+
+    @property
+    def cells(self) -> tuple[tuple[str, Quantity], ...]:
+        """The systems and quantities that are measured, what is claimed to be better first."""
+        other = self.against or self.quantity
+        if self.second is None and self.against is None:
+            return ((self.first, self.quantity),)
+        return ((self.first, self.quantity), (self.second or self.first, other))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An entry.
+
+    Attributes:
+        id: Such as `S1`.
+        paper: Authors and year.
+        says: The claim.
+        figures: The paper's.
+        where: In the paper.
+        data: What stands in for the paper's corpora.
+        systems: Name -> system.
+        parts: What is compared.
+        also: Quantities that are shown beside, of every system.
+        scale: What would change at the paper's size, and what this size cannot show.
+        seeds: Of the runs.
+        map: Whether a t-SNE map is drawn, and of what.
+    """
+
+    id: str
+    paper: str
+    says: str
+    figures: str
+    where: str
+    data: str
+    systems: Mapping[str, System]
+    parts: tuple[Part, ...]
+    also: tuple[Quantity, ...] = field(default=())
+    scale: str = ""
+    seeds: tuple[int, ...] = SEEDS
+    map: Quantity | None = None
+
+    def cells(self) -> list[tuple[str, Quantity]]:
+        """Return every system and quantity that is measured, each once, in order."""
+        found = [cell for part in self.parts for cell in part.cells]
+        found += [(name, quantity) for name in self.systems for quantity in self.also]
+        return list(dict.fromkeys(found))
+
+    def runs(self) -> list[Run]:
+        """Return the runs, seed by seed, so that the first comparison is there early."""
+        needed = dict.fromkeys(name for name, _ in self.cells())
+        return [self.systems[name].seeded(seed) for seed in self.seeds for name in needed]
+
+    def key(self) -> str:
+        """Return sixteen hex digits that change when anything that is measured or judged does."""
+        described = [
+            [
+                [name, quantity.key, quantity.figure, quantity.part]
+                for name, quantity in self.cells()
+            ],
+            [run.key for run in self.runs()],
+            [[part.relation, part.bound, part.quantity.better] for part in self.parts],
+        ]
+        return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
+
+    @property
+    def command(self) -> str:
+        """What runs it from data to verdict."""
+        return f"interlingua reproduce {self.id} --data DATA"

@@ -1,0 +1,184 @@
+"""All systems side by side: the same text, the same measures, one picture."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from training.claims import chidambaram, li, yu
+from training.claims.claim import SEEDS
+from training.claims.judge import provenance
+from training.claims.news import SPEED, search
+from training.claims.quantities import Quantity, measure_run
+from training.claims.store import read_json, write_json
+from training.claims.trained import System
+
+NAME = "comparison"
+
+_TEXT = (
+    "languages=en,de,fr",
+    "sources=multi30k,wmt_nway",
+    "research=true",
+    "held_out_source=multi30k",
+    "held_out_first=28452",
+)
+
+SYSTEMS: Mapping[str, System] = {
+    "BiCVM+": System("bicvm", (*_TEXT, "iterations=20")),
+    "Schwenk BLSTM 1:N": System(
+        "schwenk",
+        (
+            *_TEXT,
+            "strategy=1:N",
+            "pieces=2000",
+            "width=96",
+            "embedding=64",
+            "decoder_width=96",
+            "longest=30",
+            "rate=0.006",
+            "steps=1400",
+            "develop_every=1400",
+        ),
+    ),
+    "Yu, translation alone": yu.NEITHER,
+    "Yu, similarity": yu.SIMILARITY,
+    "Chidambaram, ranking": chidambaram.RANKING,
+    "Chidambaram, multi-task": chidambaram.MULTI,
+    "Li cNV": li.CNV,
+    "LASER_1": li.LASER_1,
+    "T-MDE": li.T_MDE,
+    "cT-MDE": li.CT_MDE,
+    "cT-MDE_P": li.CT_MDE_P,
+}
+
+_PAIR = "languages=en,de"
+
+MEASURES: tuple[Quantity, ...] = (
+    search(_PAIR, name="search error"),
+    Quantity(
+        name="topics, zero-shot",
+        protocol="classification",
+        assignments=("sets=sib200", "folds=5", "classifier=logistic", _PAIR),
+    ),
+    Quantity(
+        name="STS", protocol="sts", assignments=("correlation=pearson", _PAIR), unit="Pearson x 100"
+    ),
+    Quantity(name="XNLI, de", protocol="nli", assignments=(_PAIR,)),
+    SPEED,
+    Quantity(
+        name="training", protocol="training-minutes", better="lower", unit="processor minutes"
+    ),
+    Quantity(name="serving", protocol="speed", assignments=(_PAIR,), unit="sentences/s"),
+    Quantity(name="size", protocol="size", better="lower", unit="MB"),
+)
+
+_QUALITY = ("search error", "topics, zero-shot", "STS", "XNLI, de")
+
+
+def key() -> str:
+    """Return sixteen hex digits that change when a system or a measure does."""
+    described = [
+        [name, *(system.seeded(seed).key for seed in SEEDS)] for name, system in SYSTEMS.items()
+    ] + [[quantity.key, quantity.figure, quantity.part] for quantity in MEASURES]
+    return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
+
+
+def comparison_file(results: Path) -> Path:
+    """Return where the comparison lies."""
+    return results / f"{NAME}.json"
+
+
+def is_stale(results: Path) -> bool:
+    """Return whether there is no comparison, or one of other systems or measures."""
+    path = comparison_file(results)
+    return not path.exists() or read_json(path).get("key") != key()
+
+
+def run_comparison(
+    *, work: Path, data: Path, results: Path, say: Callable[[str], None] = lambda _: None
+) -> dict[str, object]:
+    """Train and measure what is not yet, keep the table and draw the picture."""
+    rows: dict[str, dict[str, list[float]]] = {}
+    for name, system in SYSTEMS.items():
+        rows[name] = {quantity.name: [] for quantity in MEASURES}
+        for seed in SEEDS:
+            say(f"{name}, seed {seed}")
+            for quantity in MEASURES:
+                measured = measure_run(system.seeded(seed), quantity, work, data)
+                rows[name][quantity.name].append(round(measured.value, 3))
+    result: dict[str, object] = {
+        "key": key(),
+        "seeds": list(SEEDS),
+        "units": {quantity.name: quantity.unit for quantity in MEASURES},
+        "rows": rows,
+        **provenance(),
+    }
+    draw_comparison(result, results / f"{NAME}.svg")
+    write_json(comparison_file(results), result)
+    return result
+
+
+def quality(values: Mapping[str, list[float]]) -> float:
+    """Return the mean of the quality measures, all in percent with more being better."""
+    means = [statistics.mean(values[name]) for name in _QUALITY]
+    return statistics.mean([100.0 - means[0], *means[1:]])
+
+
+def draw_comparison(result: Mapping[str, Any], path: Path) -> None:
+    """Draw quality against sentences a second into `path`."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with rc_context({"svg.hashsalt": "interlingua"}):  # the same figures, the same file
+        picture = Figure(figsize=(7.0, 4.6), layout="constrained")
+        axes = picture.add_subplot()
+        for name, values in result["rows"].items():
+            place = statistics.mean(values["serving"]), quality(values)
+            axes.plot(*place, "o", ms=6)
+            axes.annotate(name, place, xytext=(5, 4), textcoords="offset points", fontsize=8)
+        axes.set_xscale("log")
+        axes.set_xlabel("sentences a second, served")
+        axes.set_ylabel("mean of search, topics, STS and XNLI, %")
+        picture.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def comparison_section(results: Path) -> str:
+    """Return the section of the page; what is to be run where nothing is."""
+    lines = [
+        "## Side by side",
+        "",
+        "All systems on the same captions and news, en and de measured, three seeds each. Steps "
+        "are those of the claims, not equal time: processor minutes stand beside.",
+        "",
+    ]
+    path = comparison_file(results)
+    if not path.exists():
+        return "\n".join([*lines, f"Not run yet: `interlingua reproduce {NAME} --data DATA`.", ""])
+    result = read_json(path)
+    units = result["units"]
+    lines += [
+        "| system | " + " | ".join(f"{name}, {unit}" for name, unit in units.items()) + " |",
+        "|---|" + "---|" * len(units),
+    ]
+    for name, values in sorted(result["rows"].items(), key=lambda row: -quality(row[1])):
+        cells = [_cell(values[measure]) for measure in units]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    lines += [
+        "",
+        f"![Quality against speed]({results.name}/{NAME}.svg)",
+        "",
+        f"Measured {result['measured']} on {result['machine']}, commit `{result['commit']}`: "
+        f"`interlingua reproduce {NAME} --data DATA`.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _cell(values: list[float]) -> str:
+    mean, spread = statistics.mean(values), statistics.stdev(values)
+    return f"{mean:,.0f}" if abs(mean) >= 1000 else f"{mean:.1f} ± {spread:.1f}"

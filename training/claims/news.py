@@ -1,0 +1,55 @@
+"""What several claims measure: classification of news, topics of sentences, search, STS."""
+
+from __future__ import annotations
+
+from training.claims.quantities import Quantity
+
+HELD_OUT = ("source=multi30k", "rows=28452,28952")
+"""Captions that no run is trained on, nor chooses anything by."""
+
+NEWS = ("sets=masakhanews,newstopics",)
+"""Articles of several sentences; the labels that all languages of a system have are used."""
+
+TOPICS = ("sets=sib200", "folds=10")
+"""Sentences in every language by id, seven labels; ten rotations."""
+
+
+def search(*assignments: str, name: str = "search error", part: str | None = None) -> Quantity:
+    """Return the similarity search error on held-out captions."""
+    return Quantity(
+        name=name,
+        protocol="search",
+        assignments=(*HELD_OUT, *assignments),
+        part=part,
+        better="lower",
+    )
+
+
+def news(classifier: str, *assignments: str, name: str, part: str | None = None) -> Quantity:
+    """Return the accuracy across languages on news articles."""
+    return Quantity(
+        name=name,
+        protocol="classification",
+        assignments=(*NEWS, f"classifier={classifier}", *assignments),
+        part=part,
+    )
+
+
+def topics(*assignments: str, name: str = "topics, Cross", figure: int = 0) -> Quantity:
+    """Return the accuracy on topics of sentences with the thesis's feed-forward network.
+
+    Args:
+        assignments: Changes.
+        name: In the tables.
+        figure: 0 is "Cross", 1 is "Same".
+    """
+    return Quantity(
+        name=name,
+        protocol="classification",
+        assignments=(*TOPICS, "classifier=ffn", *assignments),
+        figure=figure,
+    )
+
+
+SPEED = Quantity(name="training speed", protocol="training-speed", unit="words/s")
+"""Words a second of processor time."""

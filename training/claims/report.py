@@ -1,0 +1,152 @@
+"""docs/reproduction.md: made of the results, and of nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from training.claims.claim import Claim
+from training.claims.comparison import comparison_section
+from training.claims.judge import result_file
+from training.claims.ledger import CLAIMS
+from training.claims.store import read_json
+
+HEAD = """# Five papers, claim by claim
+
+<!-- Made by `interlingua reproduce --report`; a test fails when it is out of date. -->
+
+Every claim that the training library can test, run again on small public corpora: what the paper
+found, what is found here over several seeds, a test of the difference, a verdict. The corpora of
+the papers need licences and the papers' models days of GPUs, so what is tested is the *relation*
+(this above that), by rules that were fixed before anything was measured:
+
+- **better**: the difference of the means has the claimed sign, Welch's two-tailed t-test over
+  seeds says p < 0.05. The opposite sign with p < 0.05 does not hold.
+- **not worse**: the 95 % interval of the difference lies above a stated margin.
+- **at least, at most**: the 95 % interval of the mean lies on that side of a stated bound.
+- **better by fold**: as better, by the paired t-test over ten rotations of the labelled text,
+  p < 0.01.
+
+Anything else is undecided at this scale, and a claim of several parts holds where all of them do.
+Figures are measured on exported bundles in the runtime that serves them. To run a claim again from
+data to verdict, `interlingua reproduce S1 --data DATA`; to run all that is not run yet or has
+changed, `interlingua reproduce --all --data DATA`. What is broken off goes on where it was.
+"""
+
+
+def report(results: Path, claims: Sequence[Claim] = CLAIMS) -> str:
+    """Return the page.
+
+    Args:
+        results: Where the results lie.
+        claims: In their order.
+    """
+    found = {
+        claim.id: read_json(result_file(results, claim.id))
+        for claim in claims
+        if result_file(results, claim.id).exists()
+    }
+    blocks = [HEAD, _summary(claims, found)]
+    paper = ""
+    for claim in claims:
+        if claim.paper != paper:
+            paper = claim.paper
+            blocks.append(f"## {paper}\n")
+        blocks.append(_entry(claim, found.get(claim.id), results))
+    blocks.append(comparison_section(results))
+    return "\n".join(blocks)
+
+
+def _summary(claims: Sequence[Claim], found: Mapping[str, Mapping[str, Any]]) -> str:
+    counts = Counter(str(result["verdict"]) for result in found.values())
+    said = ", ".join(f"{counts[name]} {name}" for name in ("holds", "does not hold", "undecided"))
+    rows = [
+        f"| [{claim.id}](#{claim.id.lower()}) | {claim.says} | {_verdict(found.get(claim.id))} |"
+        for claim in claims
+    ]
+    waiting = len(claims) - len(found)
+    return "\n".join(
+        [
+            f"Of {len(claims)} claims: {said}, {waiting} not run yet.\n",
+            "| claim | says | verdict |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _verdict(result: Mapping[str, Any] | None) -> str:
+    return "not run yet" if result is None else f"**{result['verdict']}**"
+
+
+def _entry(claim: Claim, result: Mapping[str, Any] | None, results: Path) -> str:
+    lines = [
+        f"### {claim.id}",
+        "",
+        claim.says,
+        "",
+        f"- The paper ({claim.where}): {claim.figures}.",
+        f"- Data here: {claim.data}.",
+    ]
+    if claim.scale:
+        lines.append(f"- Scale: {claim.scale}")
+    first, system = next(iter(claim.systems.items()))
+    lines.append(f"- At the paper's size, {first}: `{system.paper_command}`")
+    lines += [f"- Command: `{claim.command}`", ""]
+    if result is None:
+        return "\n".join([*lines, "Not run yet.", ""])
+    lines += [
+        f"**Verdict: {result['verdict']}**, seeds {', '.join(map(str, result['seeds']))}.",
+        "",
+        "| part | relation | first | second | difference | 95 % interval | p | verdict |",
+        "|---|---|---|---|---|---|---|---|",
+        *(_part(part) for part in result["parts"]),
+        "",
+        "| system | measure | by seed |",
+        "|---|---|---|",
+        *(
+            f"| {row['system']} | {row['quantity']}, {row['unit']} | "
+            f"{' '.join(_number(value) for value in row['values'])} |"
+            for row in result["figures"]
+        ),
+        "",
+        f"Measured {result['measured']} on {result['machine']}, commit `{result['commit']}`, "
+        + ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+        + ".",
+        "",
+    ]
+    picture = results / f"{claim.id}.svg"
+    if picture.exists():
+        lines += [f"![{claim.id}]({results.name}/{claim.id}.svg)", ""]
+    return "\n".join(lines)
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    test = part["test"]
+    cells = [
+        f"{cell['system']}: {_number(cell['mean'])} ± {_number(cell['deviation'])}"
+        for cell in part["cells"]
+    ]
+    bound = {
+        "not worse": f"not worse by {part['bound']:g}",
+        "at least": f"at least {part['bound']:.4g}",
+        "at most": f"at most {part['bound']:.4g}",
+    }.get(part["relation"], part["relation"])
+    second = cells[1] if len(cells) > 1 else ""
+    interval = f"{_number(test['low'])} to {_number(test['high'])}"
+    p = "" if part["relation"] in ("not worse", "at least", "at most") else _p(test["p"])
+    return (
+        f"| {part['says']} | {bound} | {cells[0]} | {second} | {_number(test['difference'])} | "
+        f"{interval} | {p} | {part['verdict']} |"
+    )
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.2f}"

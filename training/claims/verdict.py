@@ -1,0 +1,105 @@
+"""When a claim holds: rules on figures of several seeds, fixed before anything is measured.
+
+    better             the difference has the claimed sign with p < 0.05; the opposite sign with
+                       p < 0.05 does not hold
+    not worse          the 95 % interval of the difference lies above -margin; below it does not
+    at least, at most  the 95 % interval of the mean lies on that side of the bound; on the other
+                       side it does not
+    better by fold     as `better`, over rotations of the labelled text, p < 0.01
+
+Anything else is undecided at this scale.
+The difference is that of the means over seeds, by Welch's two-tailed t-test; what is compared with
+a number, by the one-sample test; rotations, in the mean over seeds, by the paired test (Li 2021,
+section 4.6). A claim of several parts holds where all of them hold, and does
+not where one of them does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from training.evaluation.significance import Test, one_sample, paired, welch
+
+Verdict = Literal["holds", "does not hold", "undecided"]
+
+LEVEL = 0.05
+FOLD_LEVEL = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of one part of a claim."""
+
+    verdict: Verdict
+    test: Test
+
+
+def better(first: Sequence[float], second: Sequence[float], *, higher: bool) -> Finding:
+    """Return whether `first` is better than `second`, a figure a seed each.
+
+    Args:
+        first: Of what is claimed to be better.
+        second: Of what is claimed to be worse.
+        higher: Whether more is better.
+    """
+    test = welch(first, second)
+    gained = test.difference if higher else -test.difference
+    if test.p >= LEVEL:
+        return Finding("undecided", test)
+    return Finding("holds" if gained > 0 else "does not hold", test)
+
+
+def not_worse(
+    first: Sequence[float], second: Sequence[float], *, margin: float, higher: bool
+) -> Finding:
+    """Return whether `first` is worse than `second` by less than `margin`."""
+    test = welch(first, second)
+    low, high = (test.low, test.high) if higher else (-test.high, -test.low)
+    return Finding(_above(low, high, -margin), test)
+
+
+def at_least(values: Sequence[float], bound: float) -> Finding:
+    """Return whether the mean of `values` lies above `bound`."""
+    test = one_sample(values, bound)
+    return Finding(_above(test.low, test.high, 0.0), test)
+
+
+def at_most(values: Sequence[float], bound: float) -> Finding:
+    """Return whether the mean of `values` lies below `bound`."""
+    test = one_sample(values, bound)
+    return Finding(_above(-test.high, -test.low, 0.0), test)
+
+
+def better_by_fold(
+    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], *, higher: bool
+) -> Finding:
+    """Return whether `first` is better than `second` over the same rotations.
+
+    Args:
+        first: Figures by seed and rotation of what is claimed to be better.
+        second: Of what is claimed to be worse.
+        higher: Whether more is better.
+    """
+    means = [
+        [sum(fold) / len(fold) for fold in zip(*side, strict=True)] for side in (first, second)
+    ]
+    test = paired(means[0], means[1])
+    gained = test.difference if higher else -test.difference
+    if test.p >= FOLD_LEVEL:
+        return Finding("undecided", test)
+    return Finding("holds" if gained > 0 else "does not hold", test)
+
+
+def all_of(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on a claim of several parts."""
+    if "does not hold" in verdicts:
+        return "does not hold"
+    return "undecided" if "undecided" in verdicts else "holds"
+
+
+def _above(low: float, high: float, bound: float) -> Verdict:
+    if low > bound:
+        return "holds"
+    return "does not hold" if high < bound else "undecided"

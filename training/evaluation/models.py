@@ -1,0 +1,116 @@
+"""What is measured: a bundle, a Hugging Face directory, or a server that is running."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from service.commands.model_choice import chosen_model
+from service.errors import InputError
+from service.inference.encoder import Encoder
+from service.inference.session import Vectors
+from training.evaluation.remote import RemoteModel, is_url
+
+
+class SentenceModel(Protocol):
+    """Texts in, vectors out, as `service.inference.encoder.Encoder` has it."""
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """D, the width of a vector."""
+        ...
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those that it was trained for."""
+        ...
+
+    @property
+    def needs_language(self) -> bool:
+        """Whether a text's language decides what encodes it."""
+        ...
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        *,
+        language: str | None = None,
+        normalize: bool | None = None,
+    ) -> Vectors:
+        """Return float32 [texts, D] in the order of `texts`.
+
+        Args:
+            texts: Sentences or documents.
+            language: Of all of them.
+            normalize: Scale to length 1; as the model has it where None.
+        """
+        ...
+
+
+def open_model(place: str | Path) -> SentenceModel:
+    """Return the model at `place`.
+
+    Args:
+        place: A bundle's directory, a run that has one, a directory that sentence-transformers or
+            transformers wrote with ONNX weights, the name of a shipped or imported model, or the
+            URL of a server.
+
+    Raises:
+        InputError: There is no such directory, or no server answers there.
+        BundleError: The bundle cannot be served.
+    """
+    if is_url(str(place)):
+        return RemoteModel(str(place))
+    directory = chosen_model(Path(place))
+    if not directory.is_dir():
+        raise InputError(
+            "There is no such directory.",
+            field="--model",
+            given=str(place),
+            remedy="Name a bundle, a run, a Hugging Face directory with ONNX weights, or a URL "
+            "that begins with http.",
+        )
+    inside = directory / "bundle"
+    return Encoder(inside if inside.is_dir() else directory)
+
+
+def vectors_of(model: SentenceModel, texts: Sequence[str], language: str, *, unit: bool) -> Vectors:
+    """Return the vectors of `texts`, float32 [texts, D], as they are or scaled to length 1.
+
+    Raises:
+        InputError: The model has an encoder a language, and none for this one.
+    """
+    named = language if model.needs_language else None
+    vectors: Vectors = model.encode(list(texts), language=named, normalize=unit)
+    return vectors
+
+
+def require_languages(
+    model: SentenceModel, languages: Sequence[str], *, least: int = 1
+) -> tuple[str, ...]:
+    """Return the languages to measure: `languages`, or the model's where there are none.
+
+    Raises:
+        InputError: The model needs an encoder for one of them and has none, or they are too few.
+    """
+    wanted = tuple(languages or model.languages)
+    missing = [name for name in wanted if name not in model.languages]
+    if model.needs_language and missing:
+        raise InputError(
+            f"{model.name} has an encoder a language, and none for {', '.join(missing)}; it has "
+            f"{', '.join(model.languages)}.",
+            field="languages",
+            given=",".join(wanted),
+            remedy="Leave them out, or measure a model whose encoder all languages share.",
+        )
+    if len(wanted) < least:
+        raise InputError(
+            f"This needs {least} languages or more.", field="languages", given=",".join(wanted)
+        )
+    return wanted

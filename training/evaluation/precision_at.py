@@ -1,0 +1,97 @@
+"""Retrieval of a translation among others: precision at N (Chidambaram et al. 2018, section 3.4).
+
+"Performance is scored by checking if a source sentence's target translation ranks in the top N
+scored candidates when considering K other randomly selected target sentences. We set K to 999."
+Scores are dot products of the vectors as the model gives them; of equal scores the wrong ones count
+as before the right one, so that a model of constants scores 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.errors import InputError
+from service.inference.session import Vectors
+from training.data.folder import DataFolder
+from training.evaluation.figures import Figure
+from training.evaluation.models import SentenceModel, require_languages, vectors_of
+from training.evaluation.nway_rows import read_rows
+
+NAME = "p-at-n"
+
+
+def precision_at(
+    queries: Vectors, targets: Vectors, *, best: int, others: int, seed: int = 0
+) -> float:
+    """Return in percent how often row i of `targets` is among the `best` for row i of `queries`.
+
+    Args:
+        queries: float32 [rows, D].
+        targets: float32 [rows, D]; row i translates row i of `queries`.
+        best: N.
+        others: K, drawn anew for each query among the other rows.
+        seed: Of the draws.
+    """
+    random = np.random.default_rng(seed)
+    hits = 0
+    for place, query in enumerate(queries):
+        drawn = random.choice(len(targets) - 1, size=others, replace=False)
+        drawn[drawn >= place] += 1
+        right = float(query @ targets[place])
+        hits += int((targets[drawn] @ query >= right).sum() < best)
+    return 100.0 * hits / len(queries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrecisionAt:
+    """What may be changed with `--set`."""
+
+    source: str = "ntrex"  # an n-way source under parallel/
+    rows: tuple[int, ...] = (0, 10_000_000)  # from, below
+    pivot: str = "en"  # translations are looked for from this language
+    languages: tuple[str, ...] = ()  # the model's where none
+    best: int = 1  # N
+    others: int = 999  # K; as many as there are where there are fewer
+    seed: int = 0
+
+    def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
+        """Return P@N from the pivot to each language.
+
+        Raises:
+            InputError: The source or a language is missing.
+        """
+        wanted = require_languages(model, self.languages, least=2)
+        if self.pivot not in wanted:
+            raise InputError(
+                f"The pivot is none of {', '.join(wanted)}.", field="pivot", given=self.pivot
+            )
+        columns = read_rows(folder(), self.source, wanted, (self.rows[0], self.rows[-1]))
+        vectors = {
+            language: vectors_of(model, texts, language, unit=False)
+            for language, texts in columns.items()
+        }
+        count = len(columns[self.pivot])
+        others = min(self.others, count - 1)
+        by_language = {
+            language: precision_at(
+                vectors[self.pivot],
+                vectors[language],
+                best=self.best,
+                others=others,
+                seed=self.seed,
+            )
+            for language in wanted
+            if language != self.pivot
+        }
+        return [
+            Figure(
+                protocol=NAME,
+                dataset=f"{self.source}, {count:,} rows",
+                metric=f"P@{self.best} among {others + 1:,} from {self.pivot}, %",
+                value=sum(by_language.values()) / len(by_language),
+                by_language=by_language,
+            )
+        ]

@@ -1,0 +1,65 @@
+"""Multilingual similarity search: error over all pairs of languages, and the matrix of them.
+
+Schwenk & Douze 2017, algorithm 1: for each sentence of each language the nearest of all sentences
+of each other language by cosine; an error where that is not its translation. Yu et al. 2018, table
+2, print the same as an accuracy in a matrix of languages. The papers of which this is the measure
+average over pairs; so does `value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from training.data.folder import DataFolder
+from training.evaluation.figures import Figure
+from training.evaluation.models import SentenceModel, require_languages, vectors_of
+from training.evaluation.nway_rows import read_rows
+from training.evaluation.retrieval import accuracy
+
+NAME = "search"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilaritySearch:
+    """What may be changed with `--set`."""
+
+    source: str = "ntrex"  # an n-way source under parallel/
+    rows: tuple[int, ...] = (700, 10_000_000)  # from, below
+    languages: tuple[str, ...] = ()  # the model's where none
+
+    def __post_init__(self) -> None:
+        if len(self.rows) != 2 or self.rows[0] >= self.rows[1]:
+            raise ValueError("rows are two numbers, from and below: rows=700,996")
+
+    def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
+        """Return the error; `by_language` is that of each as the query, the matrix that of pairs.
+
+        Raises:
+            InputError: The source or a language is missing.
+        """
+        languages = require_languages(model, self.languages, least=2)
+        columns = read_rows(folder(), self.source, languages, (self.rows[0], self.rows[1]))
+        vectors = {
+            language: vectors_of(model, texts, language, unit=True)
+            for language, texts in columns.items()
+        }
+        matrix = {
+            query: {
+                target: 100.0 - accuracy(vectors[query], vectors[target])
+                for target in languages
+                if target != query
+            }
+            for query in languages
+        }
+        by_language = {query: sum(row.values()) / len(row) for query, row in matrix.items()}
+        return [
+            Figure(
+                protocol=NAME,
+                dataset=f"{self.source}, {len(columns[languages[0]]):,} rows",
+                metric="search error over all pairs, %",
+                value=sum(by_language.values()) / len(by_language),
+                by_language=by_language,
+                matrix=matrix,
+            )
+        ]

@@ -1,0 +1,62 @@
+"""How fast a model encodes: sentences and words a second, on this machine, as it is served.
+
+Words are what blanks separate. The papers' words a second are those of training (Li 2021, tables
+4.1 and 4.3); they are in a run's log.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from training.data.folder import DataFolder
+from training.evaluation.figures import Figure
+from training.evaluation.models import SentenceModel, require_languages, vectors_of
+from training.evaluation.nway_rows import read_rows
+
+NAME = "speed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """What may be changed with `--set`."""
+
+    source: str = "ntrex"  # an n-way source under parallel/
+    rows: tuple[int, ...] = (0, 10_000_000)  # from, below
+    languages: tuple[str, ...] = ()  # the model's where none
+    seconds: float = 1.0  # encode for at least so long a language
+
+    def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
+        """Return sentences a second and words a second, each the mean over languages.
+
+        Raises:
+            InputError: The source or a language is missing.
+        """
+        languages = require_languages(model, self.languages, least=1)
+        columns = read_rows(folder(), self.source, languages, (self.rows[0], self.rows[-1]))
+        sentences: dict[str, float] = {}
+        words: dict[str, float] = {}
+        for language, texts in columns.items():
+            vectors_of(model, texts[:64], language, unit=True)  # warm
+            encoded, begun = 0, time.perf_counter()
+            while not encoded or time.perf_counter() - begun < self.seconds:
+                vectors_of(model, texts, language, unit=True)
+                encoded += len(texts)
+            passed = time.perf_counter() - begun
+            sentences[language] = encoded / passed
+            words[language] = sentences[language] * _words(texts) / len(texts)
+        return [
+            Figure(
+                protocol=NAME,
+                dataset=f"{self.source}, {len(columns[languages[0]]):,} rows",
+                metric=f"{unit} a second",
+                value=sum(values.values()) / len(values),
+                by_language=values,
+            )
+            for unit, values in (("sentences", sentences), ("words", words))
+        ]
+
+
+def _words(texts: list[str]) -> int:
+    return sum(len(text.split()) for text in texts)
