@@ -1,4 +1,4 @@
-"""The shipped heads: fitted on text of one language, measured in all of them.
+"""The shipped heads: fitted on text of one language or several, measured in all of them.
 
 Since translations lie together, a head that was fitted on English answers in every language of the
 encoder's space (Schwenk & Douze 2017 and all who came after evaluate just this, zero-shot). The fit
@@ -7,8 +7,8 @@ is the service's own; what is added here is where the text comes from and what i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,9 @@ class HeadData:
     Attributes:
         paths: TSV with columns `text` and `label`, or `premise`, `hypothesis` and `label`.
         source: Its name, for the record.
-        language: Of its texts.
+        language: Of its texts; None where each file's name says it, as that of `de.train.tsv.gz`
+            does. Files in languages that the encoder does not know are passed over then.
+        parallel: Whether line i says the same in every file; then it is held out in all at once.
         labels: Keep only rows with one of these; all where empty.
         dev: Files of the same form to measure on, named `<lang>.…`.
         dev_source: Their name, for the record.
@@ -45,7 +47,8 @@ class HeadData:
 
     paths: tuple[Path, ...]
     source: str
-    language: str = "en"
+    language: str | None = "en"
+    parallel: bool = False
     labels: tuple[str, ...] = ()
     dev: tuple[Path, ...] = ()
     dev_source: str = ""
@@ -79,16 +82,14 @@ def train_head(
     """
     encoder = Encoder(model)
     with ExampleCollector(multi_label=False, contradictions="drop") as collector:
-        for path in data.paths:
-            for example in read_labelled(path, language=data.language, labels=data.labels or None):
-                collector.add(example)
+        languages = _collect(data, collector, known=encoder.manifest.languages)
         examples = collector.finish()
         progress.title(f"head: {len(examples):,} examples, {len(examples.labels)} labels")
         kind = "pairs of texts" if examples.pairs else "texts"
         plan = HeadPlan(
             name=name,
             description=f"{len(examples.labels)} labels, fitted on {len(examples):,} {kind} in "
-            f"{data.language}.",
+            f"{', '.join(languages)}.",
             options=FitOptions(),
             source=DataSource(
                 name=data.source,
@@ -104,7 +105,7 @@ def train_head(
             remember=False,  # the text is not ours to pass on
         )
         head = make_head(plan, examples, encoder, directory, watcher=_Shown(progress))
-    measured = _measure(head, encoder, data, machine, command)
+    measured = _measure(head, encoder, data, languages, machine=machine, command=command)
     if measured:
         manifest = head.manifest.model_copy(update={"quality": measured})
         head = write_head(directory, manifest, weights=head.weights, bias=head.bias)
@@ -127,8 +128,30 @@ class _Shown:
         """Go on: whoever wants an end interrupts the process."""
 
 
+def _collect(
+    data: HeadData, collector: ExampleCollector, *, known: Collection[str]
+) -> tuple[str, ...]:
+    """Put the rows into `collector`; return the languages they are in."""
+    found: dict[str, None] = {}
+    for path in data.paths:
+        language = data.language or language_of(path)
+        if data.language is None and language not in known:
+            continue
+        found[language] = None
+        rows = read_labelled(path, language=language, labels=data.labels or None)
+        for number, example in enumerate(rows):
+            collector.add(replace(example, group=str(number)) if data.parallel else example)
+    return tuple(found)
+
+
 def _measure(
-    head: Head, encoder: Encoder, data: HeadData, machine: str, command: str
+    head: Head,
+    encoder: Encoder,
+    data: HeadData,
+    fitted_on: Sequence[str],
+    *,
+    machine: str,
+    command: str,
 ) -> tuple[Measurement, ...]:
     by_language: dict[str, float] = {}
     for path in data.dev:
@@ -138,13 +161,15 @@ def _measure(
             by_language[language] = round(accuracy(head, encoder, examples), 2)
     if not by_language:
         return ()
-    others = [value for code, value in by_language.items() if code != data.language]
-    mean = sum(others) / len(others) if others else by_language[data.language]
+    first = "en" if "en" in fitted_on else fitted_on[0]
+    others = [value for code, value in by_language.items() if code != first]
+    mean = sum(others) / len(others) if others else by_language[first]
+    said = f"{first} alone" if len(fitted_on) == 1 else f"{len(fitted_on)} languages"
     return (
         Measurement(
             protocol="classification",
             dataset=data.dev_source or data.source,
-            metric=f"accuracy, %, fitted on {data.language} alone, mean of the other languages",
+            metric=f"accuracy, %, fitted on {said}, mean of all languages but {first}",
             value=round(mean, 2),
             by_language=dict(sorted(by_language.items())),
             command=command,

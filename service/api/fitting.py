@@ -215,6 +215,9 @@ def _collect_corpus(
         record: dict[str, object] = {"text": document.text, key: value}
         if document.language is not None:
             record["language"] = document.language
+        group = document.metadata.get(source.group_field) if source.group_field else None
+        if group is not None:
+            record["group"] = str(group)
         collector.add(example_from_json(record, multi_label=key == "labels"))
     if not len(collector):
         raise InputError(

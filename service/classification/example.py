@@ -13,7 +13,7 @@ MAX_LABEL_CHARACTERS = 256
 UNKNOWN = "unknown"
 """The answer below the threshold; no label may have this name."""
 
-_FIELDS = frozenset({"text", "text_pair", "label", "labels", "language"})
+_FIELDS = frozenset({"text", "text_pair", "label", "labels", "language", "group"})
 _UNSAFE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
@@ -26,20 +26,23 @@ class Example:
         labels: One; or any number, where labels don't exclude each other.
         language: Its code, or None where nobody says.
         text_pair: The second text (the hypothesis) of a pair.
+        group: What it shares with others that say the same, such as its translations; a group is
+            held out whole.
     """
 
     text: str
     labels: tuple[str, ...]
     language: str | None = None
     text_pair: str | None = None
+    group: str | None = None
 
 
 def example_from_json(record: object, *, multi_label: bool) -> Example:
     """Return the example that a parsed JSON value describes.
 
     Args:
-        record: `{"text", "label" or "labels", "language"?, "text_pair"?}`; other keys are refused,
-            since a misspelt one would be lost without a word.
+        record: `{"text", "label" or "labels", "language"?, "text_pair"?, "group"?}`; other keys are
+            refused, since a misspelt one would be lost without a word.
         multi_label: Whether it may have several labels, or none.
 
     Raises:
@@ -66,6 +69,7 @@ def example_from_json(record: object, *, multi_label: bool) -> Example:
         _labels(record, multi_label=multi_label),
         language,
         None if pair is None else _text(pair, "text_pair"),
+        _group(record.get("group")),
     )
 
 
@@ -114,6 +118,19 @@ def _labels(record: Mapping[object, object], *, multi_label: bool) -> tuple[str,
     if not isinstance(many, list):
         raise MalformedError("labels is a list of strings.", field="labels", given=many)
     return tuple(sorted({check_label(label, field="labels") for label in many}))
+
+
+def _group(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_LABEL_CHARACTERS:
+        raise MalformedError(
+            f"A group is a string of at most {MAX_LABEL_CHARACTERS} characters.",
+            field="group",
+            given=value,
+            remedy="Give the texts that say the same, such as translations, the same one.",
+        )
+    return value
 
 
 def _text(value: object, field: str) -> str:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import BinaryIO, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from service.classification.example import Example
@@ -43,6 +44,7 @@ class ExampleSet:
         labels: Sorted; those that were only described are among them.
         targets: int64 [N], or 0/1 uint8 [N, labels].
         languages: Of each example, or None.
+        groups: Number of each example's group, int64 [N]; None where each is its own.
         by_label: How many examples each label has.
         pairs: Whether they are pairs.
         dropped: How many contradictory ones were left out.
@@ -51,6 +53,7 @@ class ExampleSet:
     labels: tuple[str, ...]
     targets: Targets
     languages: Sequence[str | None]
+    groups: npt.NDArray[np.int64] | None
     by_label: dict[str, int]
     pairs: bool
     dropped: int
@@ -89,6 +92,8 @@ class ExampleCollector:
         self._one: array[int] = array("i")
         self._many: list[tuple[int, ...]] = []
         self._languages: list[str | None] = []
+        self._groups: dict[str, int] = {}
+        self._group: array[int] = array("q")
         self._keys: array[int] = array("Q")
         self._first: dict[int, int] = {}  # key of a text -> its first row
         self._contradicted: set[int] = set()
@@ -119,6 +124,7 @@ class ExampleCollector:
         else:
             self._one.append(numbers[0])
         self._languages.append(example.language)
+        self._group.append(self._group_number(example.group))
         self._file.write(orjson.dumps((example.text, example.text_pair)) + b"\n")
 
     def finish(self, described: Sequence[str] = ()) -> ExampleSet:
@@ -128,7 +134,7 @@ class ExampleCollector:
             described: Labels that are described in words; they need no example.
 
         Raises:
-            InputError: Fewer than two labels, or a label with too few examples.
+            InputError: Fewer than two labels, a label with too few examples, or a single group.
         """
         for label in described:
             self._number(label)
@@ -146,10 +152,13 @@ class ExampleCollector:
         targets = self._targets(labels, rows)
         by_label = _count(targets, labels)
         _check_counts(by_label, described)
+        groups = np.array(self._group, dtype=np.int64)[list(rows)] if self._groups else None
+        _check_groups(groups)
         return ExampleSet(
             labels=tuple(labels),
             targets=targets,
             languages=[self._languages[row] for row in rows],
+            groups=groups,
             by_label=by_label,
             pairs=bool(self._pairs),
             dropped=len(self) - len(rows),
@@ -166,6 +175,12 @@ class ExampleCollector:
     def close(self) -> None:
         """Let go of the texts."""
         self._file.close()
+
+    def _group_number(self, group: str | None) -> int:
+        """Return a number that examples of the same group share, and nobody else has."""
+        if group is None:
+            return -1 - len(self._group)
+        return self._groups.setdefault(group, len(self._groups))
 
     def _number(self, label: str) -> int:
         number = self._numbers.setdefault(label, len(self._numbers))
@@ -245,6 +260,15 @@ def _count(targets: Targets, labels: Sequence[str]) -> dict[str, int]:
     else:
         counts = np.bincount(targets, minlength=len(labels))
     return dict(zip(labels, counts.tolist(), strict=True))
+
+
+def _check_groups(groups: npt.NDArray[np.int64] | None) -> None:
+    if groups is not None and len(groups) and (groups == groups[0]).all():
+        raise InputError(
+            "All examples are of one group; one is to be held out while another is fitted on.",
+            field="group",
+            remedy="Give the same group to texts that say the same, such as translations, only.",
+        )
 
 
 def _check_counts(by_label: dict[str, int], described: Sequence[str]) -> None:

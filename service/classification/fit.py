@@ -73,6 +73,7 @@ def fit(
     options: FitOptions,
     watcher: Watcher,
     prior: Linear | None = None,
+    groups: npt.NDArray[np.int64] | None = None,
 ) -> Fitted:
     """Fit weights on all examples, and measure them on held-out ones.
 
@@ -88,12 +89,16 @@ def fit(
         options: What the user chose.
         watcher: Told of each step.
         prior: What the labels' descriptions amount to.
+        groups: int64 [N], of examples that say the same; each is held out whole (`make_folds`).
     """
-    path = _Path(features, targets, labels=labels, options=options, watcher=watcher, prior=prior)
+    path = _Path(
+        features, targets, labels=labels, options=options, watcher=watcher, prior=prior,
+        groups=groups,
+    )  # fmt: skip
     if len(targets) < _LEAST_HELD_OUT:
         strength = options.regularisation or 1.0
         return Fitted(path.fit_all(strength), 1.0, None)
-    folds = make_folds(targets)
+    folds = make_folds(targets, groups=groups)
     chosen = path.run(folds)
     rows = held_out_rows(folds, len(targets))
     truth = targets[rows]
@@ -120,7 +125,7 @@ class _Tried:
     strength: float
     linears: list[Linear]
     held_out: Matrix  # logits of the folds' held-out rows, fold after fold
-    errors: npt.NDArray[np.float64]  # of each of these rows
+    errors: npt.NDArray[np.float64]  # of each of these rows, or of each group of them
 
 
 class _Path:
@@ -135,6 +140,7 @@ class _Path:
         options: FitOptions,
         watcher: Watcher,
         prior: Linear | None,
+        groups: npt.NDArray[np.int64] | None,
     ) -> None:
         self._features = features
         self._targets = targets
@@ -142,6 +148,7 @@ class _Path:
         self._weights = _sample_weights(targets, labels, options.class_weights)
         self._watcher = watcher
         self._prior = prior
+        self._groups = groups
         given = options.regularisation
         self._strengths = STRENGTHS if given is None else (given,)
         self._done = 0
@@ -182,8 +189,11 @@ class _Path:
                 for linear, fold in zip(linears, folds, strict=True)
             ]
         )
-        truth = self._targets[held_out_rows(folds, len(self._targets))]
-        return _Tried(strength, linears, held_out, _errors(held_out, truth))
+        rows = held_out_rows(folds, len(self._targets))
+        errors = _errors(held_out, self._targets[rows])
+        if self._groups is not None:
+            errors = _means(errors, self._groups[rows])
+        return _Tried(strength, linears, held_out, errors)
 
     def _fit(
         self,
@@ -226,6 +236,14 @@ def _errors(logits: Matrix, truth: Targets) -> npt.NDArray[np.float64]:
     if truth.ndim == 2:
         return log_losses(logits, truth, temperature=fit_temperature(logits, truth))
     return np.asarray(~all_right(logits, truth), dtype=np.float64)
+
+
+def _means(
+    values: npt.NDArray[np.float64], groups: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Return the mean of each group: its examples tell no more together than one does."""
+    member = np.unique(groups, return_inverse=True)[1].ravel()
+    return np.bincount(member, weights=values) / np.bincount(member)
 
 
 def _cross_calibrated(logits: Matrix, truth: Targets, parts: int = 5) -> Matrix:

@@ -97,8 +97,7 @@ def make_head(
         labels: tuple[str, ...] = tuple(descriptions)
     else:
         labels = examples.labels
-        # In random order, since a file is often sorted, and the last part of many is held out.
-        order = np.random.default_rng(0).permutation(len(examples))
+        order = _random_order(len(examples), examples.groups)
         vectors = _Vectors(encoder, plan.document, encode)
         features, remembered = _encode(examples, order, vectors, _Half(watcher, 0))
         languages = _languages(examples, encoder)
@@ -110,6 +109,7 @@ def make_head(
             options=plan.options,
             watcher=_Half(watcher, 1, len(examples)),
             prior=prior,
+            groups=None if examples.groups is None else examples.groups[order],
         )
     manifest = HeadManifest(
         name=plan.name,
@@ -197,6 +197,18 @@ def _all_described(given: Mapping[str, str], examples: ExampleSet | None) -> dic
         return {}
     names = examples.labels if examples is not None else sorted(given)
     return {label: given.get(label, "") for label in names}
+
+
+def _random_order(count: int, groups: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
+    """Return the rows in random order, those of a group together.
+
+    A file is often sorted, and the last part of many examples is held out.
+    """
+    random = np.random.default_rng(0)
+    if groups is None:
+        return random.permutation(count)
+    numbers, member = np.unique(groups, return_inverse=True)
+    return np.argsort(random.permutation(len(numbers))[member.ravel()], kind="stable")
 
 
 class _Half:

@@ -15,6 +15,8 @@ TEXTS = {
 }
 FILES = {
     "sib200/en.train": ("text\tlabel", ("travel", "health")),
+    "sib200/de.train": ("text\tlabel", ("travel", "health")),
+    "sib200/xx.train": ("text\tlabel", ("travel", "health")),
     "sib200/de.dev": ("text\tlabel", ("travel", "health")),
     "xed/en.train": ("text\tlabel", ("positive", "negative")),
     "sentiment_umsab/de.dev": ("text\tlabel", ("positive", "negative")),
@@ -51,6 +53,12 @@ def test_each_head_is_written_under_its_name(
         assert set(manifest.quality[0].by_language) == {"de"}
         assert "train heads" in manifest.quality[0].command
         assert manifest.data[0].licence == manifest.licence
+    topic, sentiment = made[0].manifest, made[1].manifest
+    assert topic.description.endswith("fitted on 12 texts in de, en.")
+    assert "2 languages" in topic.quality[0].metric
+    assert "en alone" in sentiment.quality[0].metric
+    assert topic.report is not None
+    assert topic.report.folds == 3  # of each label three sentences, each in two languages
 
 
 def test_nothing_is_written_where_a_file_is_missing(

@@ -23,6 +23,10 @@ class CorpusExamples(Request):
         description="The metadata field that holds the label (a list: several labels); documents "
         "without it are left out"
     )
+    group_field: str | None = Field(
+        None, description="The metadata field that documents have in common which say the same, "
+        "such as translations: they are held out together"
+    )  # fmt: skip
 
 
 def _positive(value: object) -> object:
@@ -63,7 +67,8 @@ class FitRequest(DocumentFields):
     examples: list[JsonValue] | None = Field(
         None,
         description='A list of {"text", "label", "language"?}; {"text", "text_pair", "label"} for '
-        'pairs; {"text", "labels": [...]} where a text may have several',
+        'pairs; {"text", "labels": [...]} where a text may have several. Texts that say the same, '
+        'such as translations, get the same "group": it is held out whole',
     )
     labels: Labels | None = Field(
         None,

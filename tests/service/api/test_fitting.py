@@ -88,6 +88,10 @@ async def test_documents_of_a_corpus_are_examples(running: Running) -> None:
     described = await fitted(running, "topics", body)
     assert described["by_label"] == {"animals": 3, "food": 2}
     assert await labels_of(running, "topics", ["The cat"]) == ["animals"]
+    body = {"corpus": {"name": "library", "label_field": "topic", "group_field": "topic"}}
+    grouped = (await fitted(running, "grouped", body))["report"]
+    assert isinstance(grouped, dict)
+    assert grouped["accuracy"] == 0  # each label is one group: held out, it is unknown
     nowhere = await fit(running, "topics", {"corpus": {"name": "library", "label_field": "colour"}})
     assert nowhere.json()["state"] == "failed"
     assert nowhere.json()["error"]["field"] == "corpus.label_field"
@@ -253,6 +257,8 @@ async def test_documents_are_never_cut(running: Running) -> None:
         ({"labels": {"a": "b", "c": "d"}, "examples": PAIRS}, 422, "labels"),
         ({"examples": EXAMPLES, "class_weights": {"dog": 2}}, 422, "class_weights"),
         ({"examples": EXAMPLES, "class_weights": {"cat": 0}}, 422, "class_weights.cat"),
+        ({"examples": [{**EXAMPLES[0], "group": 3}]}, 400, "examples[0].group"),
+        ({"examples": [{**row, "group": "one"} for row in EXAMPLES]}, 422, "group"),
         ({"examples": [PAIRS[0], {**PAIRS[0], "label": "other"}]}, 422, "examples[1].label"),
     ],
 )  # fmt: skip

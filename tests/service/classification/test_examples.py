@@ -55,6 +55,26 @@ def test_the_same_text_with_the_same_label_is_no_contradiction() -> None:
     assert len(_collect([("x", "a"), ("x", "a"), ("y", "b"), ("y", "b")]).finish()) == 4
 
 
+def test_examples_of_a_group_share_a_number_and_others_have_their_own() -> None:
+    collector = OPEN.enter_context(ExampleCollector(multi_label=False))
+    for number, group in enumerate(["one", "two", None, "one", None, "two"]):
+        collector.add(Example(f"text {number}", ("ab"[number % 2],), group=group))
+    groups = collector.finish().groups
+    assert groups is not None
+    first, second, third, fourth, fifth, sixth = groups.tolist()
+    assert (first, second) == (fourth, sixth)
+    assert len({first, second, third, fifth}) == 4
+    assert _collect([("x", "a"), ("y", "a"), ("z", "b"), ("w", "b")]).finish().groups is None
+
+
+def test_a_single_group_is_refused() -> None:
+    collector = OPEN.enter_context(ExampleCollector(multi_label=False))
+    for number in range(4):
+        collector.add(Example(f"text {number}", ("ab"[number % 2],), group="all"))
+    with pytest.raises(InputError, match="one group"):
+        collector.finish()
+
+
 @pytest.mark.parametrize(("limit", "count"), [("MAX_LABELS", 3), ("MAX_EXAMPLES", 3)])
 def test_limits_are_kept_at_the_first_beyond(
     monkeypatch: pytest.MonkeyPatch, limit: str, count: int

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from service.classification import folds
 from service.classification.calibration import probabilities
 from service.classification.fit import FitOptions, Fitted, fit
 from service.classification.folds import CROSS_VALIDATED, make_folds
@@ -103,13 +104,29 @@ def test_of_a_million_a_part_is_fitted_to_choose_the_strength() -> None:
     assert (fold.held_out.start, fold.held_out.stop) == (fold.fit.stop, 1_000_000)
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_a_group_is_held_out_whole(monkeypatch: pytest.MonkeyPatch, many: bool) -> None:
+    groups = np.repeat(np.arange(40), 5)
+    targets = np.repeat(np.arange(40) % 4, 5)
+    if many:
+        monkeypatch.setattr(folds, "CROSS_VALIDATED", 100)
+        groups, targets = groups[2:], targets[2:]
+    made = make_folds(targets, groups=groups)
+    assert len(made) == (1 if many else 5)
+    for fold in made:
+        fitted_on, held_out = groups[fold.fit], groups[fold.held_out]
+        assert not set(fitted_on) & set(held_out)
+        assert set(targets[fold.fit]) == set(range(4))
+        assert len(fitted_on) + len(held_out) == len(groups)
+
+
 def test_every_fold_has_every_label_and_every_row_is_held_out_once() -> None:
     targets = np.array([0] * 50 + [1] * 3 + [2] * 7)
-    folds = make_folds(targets)
-    assert len(folds) == 3
-    for fold in folds:
+    made = make_folds(targets)
+    assert len(made) == 3
+    for fold in made:
         assert set(targets[fold.fit]) == set(targets[fold.held_out]) == {0, 1, 2}
-    held_out = np.concatenate([np.arange(60)[fold.held_out] for fold in folds])
+    held_out = np.concatenate([np.arange(60)[fold.held_out] for fold in made])
     assert sorted(held_out) == list(range(60))
 
 
