@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     queue_tokens: int = Field(
         262_144, ge=16, description="Padded tokens that may wait before requests get a 429"
     )
+    cache_mib: int = Field(
+        0, ge=0, description="MiB of vectors of recent texts that are kept, oldest forgotten first"
+    )
     max_inputs: int = Field(2048, ge=1, description="Texts in one request")
     token_input: TokenInput = Field(
         "reject", description="Token ids in place of texts: reject; native for the default model's "

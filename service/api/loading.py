@@ -21,6 +21,7 @@ from service.inference.engine import Engine
 from service.inference.execution import Execution
 from service.inference.guarded import Recovery, guard
 from service.inference.providers import best_providers
+from service.inference.recent import RecentVectors
 from service.inference.session import Vectors
 from service.jobs.job import Result
 from service.jobs.jobs import Jobs
@@ -132,7 +133,9 @@ def _engine(settings: Settings, metrics: Metrics) -> Engine:
         batch_tokens=settings.batch_tokens,
         queue_tokens=settings.queue_tokens,
         observer=metrics,
+        recent=RecentVectors(settings.cache_mib << 20),
     )
+    metrics.watch_recent(engine.recent)
     queue = engine.queue
     metrics.queue_capacity.set(queue.capacity_tokens)
     metrics.queue_depth.set_function(lambda: queue.tokens)

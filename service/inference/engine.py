@@ -15,8 +15,10 @@ from typing import Protocol
 import numpy as np
 
 from service.errors import BackendError, InputError, InterlinguaError
+from service.inference.computed import Computed
 from service.inference.encoder import Encoder, Tower
 from service.inference.queue import WorkQueue, job_slices
+from service.inference.recent import RecentVectors
 from service.inference.session import Vectors
 from service.inference.slices import slice_by_length
 from service.inference.vectors import finish
@@ -111,6 +113,7 @@ class Engine:
         batch_tokens: Padded tokens of one batch.
         queue_tokens: Padded tokens that may wait before requests are refused.
         observer: Told of each batch.
+        recent: Where the vectors of recent texts are kept; nowhere by default.
     """
 
     def __init__(
@@ -120,8 +123,10 @@ class Engine:
         batch_tokens: int,
         queue_tokens: int,
         observer: Observer | None = None,
+        recent: RecentVectors | None = None,
     ) -> None:
         self.workers = workers
+        self.recent = recent or RecentVectors()
         self.queue = WorkQueue(capacity_tokens=queue_tokens, batch_tokens=batch_tokens)
         self._observer = observer
         self._tokenizers = ThreadPoolExecutor(workers, thread_name_prefix="tokenize")
@@ -185,13 +190,9 @@ class Engine:
                     when_done=_resolver(loop, future),
                     deadline=options.deadline,
                 )
-                budget = self.queue.budget_of(group.tower)
-                parts = slice_by_length(
-                    list(map(len, group.tokens)), budget=budget.tokens, pads=budget.pads
-                )
                 jobs.append(job)
                 waiting.append(future)
-                self.queue.put(job_slices(job, parts), client=options.client)
+                self.queue.put(self._slices(job), client=options.client)
             for future in waiting:
                 await future
         except BaseException:
@@ -199,6 +200,19 @@ class Engine:
                 job.cancel()
             raise
         return jobs
+
+    def _slices(self, job: Job) -> list[Slice]:
+        """Return what of `job` must be computed, cut into batches; the rest is delivered."""
+        found = self.recent.find(job.tower, job.tokens)
+        if found:
+            vectors = np.stack(list(found.values()))
+            job.deliver(list(found), vectors, started=job.enqueued, seconds=0.0)
+        rows = [row for row in range(len(job.tokens)) if row not in found]
+        budget = self.queue.budget_of(job.tower)
+        parts = slice_by_length(
+            [len(job.tokens[row]) for row in rows], budget=budget.tokens, pads=budget.pads
+        )
+        return job_slices(job, [[rows[place] for place in part] for part in parts])
 
     def close(self) -> None:
         """Finish what waits, refuse what comes, and end the threads."""
@@ -232,8 +246,18 @@ class Engine:
         tower = batch[0].job.tower
         tokens = [piece.job.tokens[row] for piece in batch for row in piece.rows]
         started = time.monotonic()
-        inputs = tower.tokenizer.collate(tokens)
-        vectors = tower.session.run(inputs)
+        done = Computed()
+
+        def run(some: Sequence[Tokens]) -> Vectors:
+            inputs = tower.tokenizer.collate(some)
+            vectors = tower.session.run(inputs)
+            done.add(tower, some, inputs)
+            return vectors
+
+        if self.recent.worth(tower):
+            vectors = self.recent.compute(tower, tokens, run)
+        else:
+            vectors = run(tokens)
         seconds = time.monotonic() - started
         offset = 0
         for piece in batch:
@@ -242,13 +266,14 @@ class Engine:
             piece.job.deliver(
                 piece.rows, part, started=started, seconds=seconds * len(piece.rows) / len(tokens)
             )
-        padded = int(inputs["ids"].size)
-        self.queue.record_speed(padded, seconds, workers=self.workers)
+        if not done.texts:  # all were computed with equal ones, elsewhere
+            return
+        self.queue.record_speed(done.padded_tokens, seconds, workers=self.workers)
         if self._observer is not None:
             self._observer.observe_batch(
-                texts=len(tokens),
-                tokens=sum(map(len, tokens)),
-                padded_tokens=padded,
+                texts=done.texts,
+                tokens=done.tokens,
+                padded_tokens=done.padded_tokens,
                 seconds=seconds,
             )
 

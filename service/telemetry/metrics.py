@@ -27,6 +27,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from service.errors import InterlinguaError
 from service.telemetry.histogram import BulkHistogram
+from service.telemetry.recent import Kept, RecentCollector
 
 SECONDS = (
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
@@ -73,6 +74,8 @@ class Metrics:
         ProcessCollector(registry=r)
         PlatformCollector(registry=r)
         GCCollector(registry=r)
+        self._recent = RecentCollector()
+        r.register(self._recent)
         self.requests = Counter(
             "interlingua_requests", "Requests answered", ["route", "status"], registry=r
         )
@@ -234,6 +237,10 @@ class Metrics:
         """Take the best label of each classified text."""
         for name, count in collections.Counter(labels).items():
             self.classifications.labels(classifier, name).inc(count)
+
+    def watch_recent(self, recent: Kept) -> None:
+        """Have `interlingua_cache_*` and `interlingua_texts_shared_total` read from `recent`."""
+        self._recent.kept = recent
 
     def watch_corpora(self, sizes: Callable[[], Iterable[tuple[str, int]]]) -> None:
         """Have `interlingua_index_vectors{corpus}` ask `sizes` for (name, documents) when read."""

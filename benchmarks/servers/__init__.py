@@ -1,0 +1,1 @@
+"""Embedding servers side by side: the same model, machine, texts and client."""

@@ -1,0 +1,1 @@
+"""Small servers that run in the peers' own environments."""

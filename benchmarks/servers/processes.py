@@ -1,0 +1,105 @@
+"""Start a server, wait until it answers, know its memory, end it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.servers.client import closed_loop
+from benchmarks.servers.peers import Peer, programs_of
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that answers.
+
+    Attributes:
+        peer: Which.
+        port: Where.
+        pid: Of its first process.
+        seconds: From its start to its first vector.
+    """
+
+    peer: Peer
+    port: int
+    pid: int
+    seconds: float
+
+    def resident_mb(self) -> float:
+        """Return the resident memory of the process and its children, in MB."""
+        return sum(_resident_mb(pid) for pid in _family(self.pid))
+
+
+@contextmanager
+def running(peer: Peer, *, environments: Path, models: Path) -> Iterator[Running]:
+    """Yield `peer`, started, once it has given a first vector.
+
+    A server is started twice: what it keeps between starts (measured choices, compiled code) is
+    there, as it is for every restart of one's own.
+    """
+    programs = programs_of(peer.environment, environments)
+    with tempfile.TemporaryDirectory() as scratch:
+        if peer.environment is None:
+            _end(_start(peer, programs, models, Path(scratch))[0])
+        process, port, seconds = _start(peer, programs, models, Path(scratch))
+        try:
+            yield Running(peer, port, process.pid, seconds)
+        finally:
+            _end(process)
+
+
+def _start(
+    peer: Peer, programs: Path, models: Path, scratch: Path
+) -> tuple[subprocess.Popen[bytes], int, float]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = list(peer.command(programs, models, port, scratch))
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+    environment |= {"HF_HUB_CACHE": str(scratch), **peer.variables}
+    began = time.perf_counter()
+    with (scratch / "log").open("wb") as log:
+        folder = None if peer.folder is None else models / peer.folder
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
+    while process.poll() is None and time.perf_counter() - began < 180:
+        with suppress(OSError, asyncio.IncompleteReadError, ValueError):
+            load = asyncio.run(
+                closed_loop(port, [peer.request(["One text."])], clients=1, seconds=0)
+            )
+            if load.milliseconds and not load.failed:
+                return process, port, time.perf_counter() - began
+        time.sleep(0.02)
+    _end(process)
+    raise SystemExit(f"{peer.name} did not start:\n{(scratch / 'log').read_text()[-3000:]}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _family(pid: int) -> list[int]:
+    found = [pid]
+    for parent in found:
+        with suppress(OSError):
+            children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+            found += map(int, children)
+    return found
+
+
+def _resident_mb(pid: int) -> float:
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
+    return 0.0
