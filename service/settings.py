@@ -90,6 +90,12 @@ class Settings(BaseSettings):
     cache_mib: int = Field(
         0, ge=0, description="MiB of vectors of recent texts that are kept, oldest forgotten first"
     )
+    queue_seconds: float = Field(
+        0.3,
+        gt=0,
+        description="About how long what waits may take before requests get a 429, at the speed "
+        "measured lately; eight full batches may wait in any case",
+    )
     max_inputs: int = Field(2048, ge=1, description="Texts in one request")
     token_input: TokenInput = Field(
         "reject", description="Token ids in place of texts: reject; native for the default model's "

@@ -43,7 +43,7 @@ async def ready(state: StateOf) -> Json:
     if state.leaving:
         raise UnavailableError("The service will stop.", remedy="Send requests to another replica.")
     queue = state.resources.engine.queue
-    if queue.tokens >= queue.capacity_tokens:
+    if queue.tokens >= queue.room_tokens:
         raise UnavailableError("The queue is full.", remedy="Send new requests to another replica.")
     return Json({"status": "ready"})
 

@@ -44,7 +44,10 @@ class LocalHostsMiddleware:
         await self._app(scope, receive, send)
 
     def _is_local(self, scope: Scope) -> bool:
-        given = next((v for n, v in scope["headers"] if n == b"host"), b"").decode("latin-1")
+        sent = next((value for name, value in scope["headers"] if name == b"host"), None)
+        if sent is None:
+            return True  # no browser leaves it out
+        given = sent.decode("latin-1")
         name, colon, port = given.lower().rpartition(":")
         name = name if colon and port.isdigit() else given.lower()
         return name in self._names or name.endswith(".localhost")

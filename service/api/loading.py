@@ -132,12 +132,13 @@ def _engine(settings: Settings, metrics: Metrics) -> Engine:
         workers=settings.workers,
         batch_tokens=settings.batch_tokens,
         queue_tokens=settings.queue_tokens,
+        queue_seconds=settings.queue_seconds,
         observer=metrics,
         recent=RecentVectors(settings.cache_mib << 20),
     )
     metrics.watch_recent(engine.recent)
     queue = engine.queue
-    metrics.queue_capacity.set(queue.capacity_tokens)
+    metrics.queue_capacity.set_function(lambda: queue.room_tokens)
     metrics.queue_depth.set_function(lambda: queue.tokens)
     metrics.queue_expected_seconds.set_function(queue.expected_wait_seconds)
     return engine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -112,6 +113,7 @@ class Engine:
         workers: Worker threads; each runs one batch at a time on one thread, so as many as cores.
         batch_tokens: Padded tokens of one batch.
         queue_tokens: Padded tokens that may wait before requests are refused.
+        queue_seconds: What waits may take about so long before requests are refused.
         observer: Told of each batch.
         recent: Where the vectors of recent texts are kept; nowhere by default.
     """
@@ -122,12 +124,15 @@ class Engine:
         workers: int,
         batch_tokens: int,
         queue_tokens: int,
+        queue_seconds: float = math.inf,
         observer: Observer | None = None,
         recent: RecentVectors | None = None,
     ) -> None:
         self.workers = workers
         self.recent = recent or RecentVectors()
-        self.queue = WorkQueue(capacity_tokens=queue_tokens, batch_tokens=batch_tokens)
+        self.queue = WorkQueue(
+            capacity_tokens=queue_tokens, batch_tokens=batch_tokens, wait_seconds=queue_seconds
+        )
         self._observer = observer
         self._tokenizers = ThreadPoolExecutor(workers, thread_name_prefix="tokenize")
         self._threads = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +24,17 @@ CLIENT_SHARE = 0.8
 """Part of the room that one named client may fill, so that a flood leaves others a way in."""
 
 
+LEAST_BATCHES = 8
+"""So many full batches may wait whatever they take, so that a slow model's workers find work."""
+
+
 class WorkQueue:
     """Slices of all requests, taken by the worker threads.
 
     Args:
-        capacity_tokens: Padded tokens that may wait; past it `put` refuses at once.
+        capacity_tokens: Padded tokens that may wait at most; past it `put` refuses at once.
+        wait_seconds: What waits may take about so long, at the speed measured lately: a bound that
+            suits fast and slow models alike.
         batch_tokens: Tokens of one batch, at most; a session may want fewer.
         clock: Seconds that only move on; deadlines are read on it.
     """
@@ -37,10 +44,12 @@ class WorkQueue:
         *,
         capacity_tokens: int,
         batch_tokens: int,
+        wait_seconds: float = math.inf,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.capacity_tokens = capacity_tokens
         self.batch_tokens = batch_tokens
+        self.wait_seconds = wait_seconds
         self._clock = clock
         self._order = FairOrder()
         self._admitted: dict[str, int] = {}
@@ -52,6 +61,13 @@ class WorkQueue:
     def tokens(self) -> int:
         """Padded tokens that wait now."""
         return self._order.tokens
+
+    @property
+    def room_tokens(self) -> int:
+        """Padded tokens that may wait now."""
+        least = LEAST_BATCHES * self.batch_tokens
+        in_time = self.wait_seconds * self._tokens_per_second
+        return int(min(self.capacity_tokens, max(least, in_time)))
 
     def budget_of(self, tower: Tower) -> Budget:
         """Return what one batch of `tower` may hold: no more than its session gains from."""
@@ -88,6 +104,20 @@ class WorkQueue:
                 self._admitted[client] -= tokens
                 if not self._admitted[client]:
                     del self._admitted[client]
+
+    def check_room(self, tokens: int, *, client: str = "") -> None:
+        """Refuse what has no chance, before anything is spent on it.
+
+        Args:
+            tokens: That it has at least.
+            client: Whose it is.
+
+        Raises:
+            OverloadedError: There is no room for so many.
+        """
+        with self._changed:
+            if not self._closed:  # whatever comes then is told elsewhere
+                self._check_room(tokens, client)
 
     def put(self, slices: Sequence[Slice], *, client: str = "") -> None:
         """Queue all slices of one job, or none.
@@ -137,11 +167,12 @@ class WorkQueue:
         total = self._order.tokens + sum(self._admitted.values())
         # A job larger than the room is let in when its client has nothing else there: refusing it
         # for ever would tell the client to retry what can never succeed.
-        fits = total + cost <= self.capacity_tokens or total == 0
-        fair = not client or own == 0 or own + cost <= CLIENT_SHARE * self.capacity_tokens
+        room = self.room_tokens
+        fits = total + cost <= room or total == 0
+        fair = not client or own == 0 or own + cost <= CLIENT_SHARE * room
         if not (fits and fair):
             raise OverloadedError(
-                f"The queue is full: {total} of {self.capacity_tokens} tokens wait, {own} of them "
+                f"The queue is full: {total} of {room} tokens wait, {own} of them "
                 f"yours; {cost} more do not fit.",
                 retry_after_seconds=max(1.0, self.expected_wait_seconds()),
             )

@@ -161,3 +161,28 @@ def test_expected_wait_follows_the_measured_speed(tower: Tower) -> None:
     for _ in range(100):
         queue.record_speed(tokens=100, seconds=0.2, workers=2)
     assert queue.expected_wait_seconds() == pytest.approx(1.0, rel=0.01)
+
+
+def test_the_room_is_what_is_computed_in_time_and_at_least_some_batches() -> None:
+    queue = WorkQueue(capacity_tokens=100_000, batch_tokens=100, wait_seconds=0.5)
+    queue.record_speed(1_000_000, 1.0, workers=1)
+    fast = queue.room_tokens
+    assert 800 < fast < 100_000
+    for _ in range(200):
+        queue.record_speed(10, 1.0, workers=1)
+    assert queue.room_tokens == 800, "eight batches, though they take longer"
+    for _ in range(200):
+        queue.record_speed(10**9, 1.0, workers=1)
+    assert queue.room_tokens == 100_000
+
+
+def test_what_has_no_chance_is_refused_before_anything_is_spent_on_it() -> None:
+    queue = WorkQueue(capacity_tokens=100, batch_tokens=10)
+    queue.check_room(1000)  # alone, it is let in whatever its size
+    with queue.admitted(60, client="a"):
+        queue.check_room(30, client="b")
+        with pytest.raises(OverloadedError):
+            queue.check_room(50, client="b")
+        with pytest.raises(OverloadedError, match="yours"):
+            queue.check_room(30, client="a")
+    assert queue.tokens == 0

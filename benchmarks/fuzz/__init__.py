@@ -1,0 +1,1 @@
+"""Inputs that nobody would write: to each parser, and to the whole service."""

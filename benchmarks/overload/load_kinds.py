@@ -1,0 +1,71 @@
+"""What is sent: requests as bytes, made beforehand."""
+
+from __future__ import annotations
+
+import json
+import random
+from urllib.parse import quote
+
+from benchmarks.overload.offered import raw_request
+from service.shipped import DEMO_CORPUS
+
+FLOOD_TEXTS = 256
+SOAK_DOCUMENTS = 1000
+
+
+def demo_texts() -> list[str]:
+    """Return the sentences of the demo corpus."""
+    return [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
+
+
+def flood_requests(key: str) -> list[bytes]:
+    """Return requests of many sentences each, all different."""
+    texts = demo_texts()
+    bodies = [
+        json.dumps({"inputs": texts[start : start + FLOOD_TEXTS], "dimensions": 32}).encode()
+        for start in range(0, len(texts) - FLOOD_TEXTS, FLOOD_TEXTS)
+    ]
+    accept = "application/octet-stream"
+    return [raw_request("POST", "/embed", body, key=key, accept=accept) for body in bodies]
+
+
+def trickle_requests(key: str) -> list[bytes]:
+    """Return requests of one sentence."""
+    bodies = [json.dumps({"inputs": f"Good morning, {n}!"}).encode() for n in range(50)]
+    return [raw_request("POST", "/embed", body, key=key) for body in bodies]
+
+
+def mixed_requests() -> list[bytes]:
+    """Return a thousand requests of every common kind, in a random order that is always the same.
+
+    Writes go to the corpus `soak`, which must be there.
+    """
+    chance = random.Random(0)
+    texts = demo_texts()
+
+    def one() -> bytes:
+        text, kind = chance.choice(texts), chance.random()
+        if kind < 0.55:
+            return _post("/embed", {"inputs": text})
+        if kind < 0.75:
+            return raw_request("GET", f"/similar?corpus=demo&k=3&q={quote(text)}")
+        if kind < 0.85:
+            return _post("/classify", {"inputs": text})
+        if kind < 0.95:
+            return _post("/v1/embeddings", {"model": "any", "input": chance.sample(texts, 32),
+                                            "encoding_format": "base64"})  # fmt: skip
+        documents = [
+            {"id": str(chance.randrange(SOAK_DOCUMENTS)), "text": chance.choice(texts)}
+            for _ in range(4)
+        ]
+        return _post("/corpora/soak/documents", {"documents": _unique(documents)})
+
+    return [one() for _ in range(1000)]
+
+
+def _post(path: str, body: object) -> bytes:
+    return raw_request("POST", path, json.dumps(body).encode())
+
+
+def _unique(documents: list[dict[str, str]]) -> list[dict[str, str]]:
+    return list({document["id"]: document for document in documents}.values())

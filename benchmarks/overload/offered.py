@@ -1,0 +1,230 @@
+"""Requests offered at a rate, whatever becomes of them: an open loop over raw connections.
+
+A client that waits for its answers slows down with the server, and so never offers more than that
+takes. Here the moment of each request is drawn beforehand (Poisson). Parsing is the least that
+tells status and end of an answer, so that the generator costs little of the machine it shares.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+_HEAD_END = b"\r\n\r\n"
+_LENGTH = re.compile(rb"(?i)\r\ncontent-length: (\d+)")
+
+MOST_CONNECTIONS = 900
+"""Below the usual limit of 1,024 handles a process."""
+
+
+def raw_request(
+    method: str, path: str, body: bytes = b"", *, key: str = "", accept: str = "*/*"
+) -> bytes:
+    """Return the bytes of one request over a connection that is kept."""
+    lines = [f"{method} {path} HTTP/1.1", "host: localhost", f"accept: {accept}"]
+    if body:
+        lines += ["content-type: application/json", f"content-length: {len(body)}"]
+    if key:
+        lines.append(f"authorization: Bearer {key}")
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What became of the requests.
+
+    Attributes:
+        seconds: Of each answer, by status; 0 is a broken connection.
+        first: Set when there is an answer.
+        unsent: Requests for which no connection was free: the generator's own limit.
+    """
+
+    seconds: dict[int, list[float]] = field(default_factory=dict)
+    unsent: int = 0
+    first: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def add(self, status: int, seconds: float) -> None:
+        """Take one answer."""
+        self.seconds.setdefault(status, []).append(seconds)
+        self.first.set()
+
+    def count(self, status: int) -> int:
+        """Return how many had this status."""
+        return len(self.seconds.get(status, ()))
+
+    @property
+    def total(self) -> int:
+        """All that were sent."""
+        return sum(map(len, self.seconds.values()))
+
+    def quantile(self, part: float, status: int = 200) -> float:
+        """Return the time in seconds that `part` of the answers of a status took at most."""
+        taken = sorted(self.seconds.get(status, ())) or [float("nan")]
+        return taken[min(len(taken) - 1, int(len(taken) * part))]
+
+    def summary(self) -> str:
+        """Return the statuses, and how long those answered with 200 took."""
+        counts = ", ".join(f"{len(taken)} x {s}" for s, taken in sorted(self.seconds.items()))
+        times = ", ".join(f"p{p:g} {1000 * self.quantile(p / 100):.1f} ms" for p in (50, 99))
+        unsent = f", {self.unsent} not sent" if self.unsent else ""
+        return f"{counts or 'none'}{unsent}; {times}"
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, free: Callable[[_Connection], None], outcomes: Outcomes) -> None:
+        self._free = free
+        self._outcomes = outcomes
+        self._transport: asyncio.Transport | None = None
+        self._began = 0.0
+        self._head = b""
+        self._left = -1
+        self._status = 0
+        self.open = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self.open = True
+
+    def ask(self, request: bytes, outcomes: Outcomes) -> None:
+        assert self._transport is not None
+        self._outcomes = outcomes
+        self._began = time.perf_counter()
+        self._head, self._left, self._status = b"", -1, 0
+        self._transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        if self._left < 0:
+            self._head += data
+            end = self._head.find(_HEAD_END)
+            if end < 0:
+                return
+            head = self._head[: end + 2]
+            self._status = int(head[9:12])
+            found = _LENGTH.search(head)
+            self._left = int(found[1]) if found else 0
+            data = self._head[end + 4 :]
+        self._left -= len(data)
+        if self._left <= 0:
+            self._done(self._status)
+
+    def close(self) -> None:
+        self._began = 0.0
+        if self._transport is not None:
+            self._transport.close()
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self.open = False
+        if self._began:
+            self._done(0)
+
+    def _done(self, status: int) -> None:
+        self._outcomes.add(status, time.perf_counter() - self._began)
+        self._began = 0.0
+        self._free(self)
+
+
+class Generator:
+    """Connections to one server, taken by whatever is to be sent.
+
+    Args:
+        port: Of the server, on this machine.
+        seed: Of the moments that are drawn.
+    """
+
+    def __init__(self, port: int, *, seed: int = 0) -> None:
+        self._port = port
+        self._random = random.Random(seed)
+        self._idle: list[_Connection] = []
+        self._made = 0
+
+    async def offer(self, requests: Sequence[bytes], *, rate: float, seconds: float) -> Outcomes:
+        """Send `requests` in turn, `rate` a second on average; return when all are answered."""
+        outcomes = Outcomes()
+        began = moment = time.perf_counter()
+        turn = 0
+        asking: set[asyncio.Task[None]] = set()
+        while True:
+            moment += self._random.expovariate(rate)
+            if moment > began + seconds:
+                break
+            wait = moment - time.perf_counter()
+            if wait > 0:
+                await asyncio.sleep(wait)
+            elif turn % 50 == 0:
+                await asyncio.sleep(0)
+            request = requests[turn % len(requests)]
+            turn += 1
+            connection = self._take()
+            if connection is not None:
+                connection.ask(request, outcomes)
+            elif self._made < MOST_CONNECTIONS:
+                self._made += 1
+                task = asyncio.create_task(self._connect_and_ask(request, outcomes))
+                asking.add(task)
+                task.add_done_callback(asking.discard)
+            else:
+                outcomes.unsent += 1
+        patience = time.perf_counter() + 30
+        while outcomes.total < turn - outcomes.unsent and time.perf_counter() < patience:
+            await asyncio.sleep(0.01)
+        return outcomes
+
+    async def ask_one(self, requests: Sequence[bytes]) -> Outcomes:
+        """Send one of `requests`, drawn at random, and wait for its answer."""
+        outcomes = Outcomes()
+        request = self._random.choice(requests)
+        connection = self._take()
+        if connection is None:
+            await self._connect_and_ask(request, outcomes)
+        else:
+            connection.ask(request, outcomes)
+        await outcomes.first.wait()
+        return outcomes
+
+    def _take(self) -> _Connection | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.open:
+                return connection
+            self._made -= 1
+        return None
+
+    async def _connect_and_ask(self, request: bytes, outcomes: Outcomes) -> None:
+        loop = asyncio.get_running_loop()
+        began = time.perf_counter()
+        try:
+            _, connection = await loop.create_connection(
+                lambda: _Connection(self._idle.append, outcomes), "127.0.0.1", self._port
+            )
+        except OSError:
+            self._made -= 1
+            outcomes.add(0, time.perf_counter() - began)
+            return
+        connection.ask(request, outcomes)
+
+    def close(self) -> None:
+        """Close the connections that wait."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+async def capacity(
+    port: int, requests: Sequence[bytes], seconds: float, *, clients: int = 4
+) -> float:
+    """Return the answers a second to clients that each wait for theirs before they ask again."""
+    answered = 0
+
+    async def client(generator: Generator) -> None:
+        nonlocal answered
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            answered += (await generator.ask_one(requests)).count(200)
+        generator.close()
+
+    await asyncio.gather(*(client(Generator(port, seed=seed)) for seed in range(clients)))
+    return answered / seconds

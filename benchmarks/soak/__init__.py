@@ -1,0 +1,1 @@
+"""Mixed traffic for a long time: what grows, and what becomes slower."""
