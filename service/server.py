@@ -121,8 +121,7 @@ def banner(url: str, resources: Resources, *, answers: str) -> str:
     encoder = resources.default_encoder
     manifest = encoder.manifest
     corpora = [
-        f"{info.name} ({info.documents:,} documents)"
-        for info in (corpus.info() for corpus in resources.corpora.list())
+        f"{corpus.name} ({corpus.count():,} documents)" for corpus in resources.corpora.list()
     ]
     classifiers = [head.name for head in resources.classifiers.list()]
     lines = [

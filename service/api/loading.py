@@ -162,5 +162,4 @@ def _load_demo(resources: Resources) -> None:
 
 
 def _sizes(resources: Resources) -> list[tuple[str, int]]:
-    infos = [corpus.info() for corpus in resources.corpora.list()]
-    return [(info.name, info.documents) for info in infos]
+    return [(corpus.name, corpus.count()) for corpus in resources.corpora.list()]

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import orjson
 
-from service.errors import MalformedError, NotFoundError, StorageError
+from service.errors import ConflictError, MalformedError, NotFoundError, StorageError
 from service.inference.session import Vectors
 from service.search.backend import CorporaBackend, CorpusBackend
 from service.search.document import Document, document_from_json
 from service.shipped import DEMO_CORPUS
 
 DEMO_NAME = "demo"
+
+WAITS_SECONDS = (0.3, 0.6, 1.2)
+"""Before each further try: replicas that start at once over one engine all find no corpus."""
 
 _log = logging.getLogger(__name__)
 
@@ -66,6 +70,24 @@ def load_demo(
     """
     if not path.exists():
         return 0
+    for wait in WAITS_SECONDS:
+        try:
+            return _fill(corpora, encode, model=model, space=space, dimension=dimension, path=path)
+        except (ConflictError, StorageError) as error:
+            _log.info("asking again for the demo corpus, which another may be making: %s", error)
+            time.sleep(wait)
+    return _fill(corpora, encode, model=model, space=space, dimension=dimension, path=path)
+
+
+def _fill(
+    corpora: CorporaBackend,
+    encode: Callable[[Sequence[Document]], Vectors],
+    *,
+    model: str,
+    space: str,
+    dimension: int,
+    path: Path,
+) -> int:
     corpus = _empty_demo(corpora, model=model, space=space, dimension=dimension)
     if corpus is None:
         return 0
@@ -92,7 +114,7 @@ def _empty_demo(
         _log.warning("The demo corpus is left as it is: %s", error)
         return None
     fits = demo.space == space and demo.dimension == dimension
-    return demo if fits and not demo.info().documents else None
+    return demo if fits and not demo.count() else None
 
 
 def _document(line: bytes, place: str) -> Document:

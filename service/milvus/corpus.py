@@ -120,6 +120,10 @@ class MilvusCorpus:
             recall=1.0 if header.policy.kind == "flat" else None,
         )
 
+    def count(self) -> int:
+        """Return how many documents it has, in one request."""
+        return self._count('id != ""')
+
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert or replace `documents`, in one request."""
         unit = unit_vectors(vectors, dimension=self.dimension, rows=len(documents))

@@ -99,6 +99,10 @@ class CorpusBackend(Protocol):
         """Describe it as it is now."""
         ...
 
+    def count(self) -> int:
+        """Return how many documents it has; cheaper than `info` where an engine must be asked."""
+        ...
+
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert `documents`, or replace those whose id is there already, all or none.
 

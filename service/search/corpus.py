@@ -122,6 +122,10 @@ class Corpus:
         # Clusters are built without a write.
         return replace(known[1], index=self._index.kind, recall=self._index.recall)
 
+    def count(self) -> int:
+        """Return how many documents it has."""
+        return self.info().documents
+
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert or replace `documents`, all or none."""
         rows = int(vector_counts(documents).sum())

@@ -10,6 +10,7 @@ import collections
 import contextlib
 import shutil
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +36,8 @@ SECONDS = (
 )  # fmt: skip
 """From a lookup in memory to the longest a request may wait."""
 SIZES = tuple(float(2**power) for power in range(0, 15))
+SIZES_SECONDS = 1.0
+"""How long an answer waits for the corpora's sizes; Prometheus gives up after its interval."""
 RATIOS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 
 
@@ -270,19 +273,26 @@ class Metrics:
 
 
 class _CorpusSizes(Collector):
-    """`interlingua_index_vectors{corpus}`, read when asked for, so it is never stale."""
+    """`interlingua_index_vectors{corpus}`, read when asked for, so it is never stale.
+
+    An engine that is gone, or that takes its time, must not take the other metrics along: they
+    tell of it. Its sizes are left out of that answer.
+    """
 
     def __init__(self, sizes: Callable[[], Iterable[tuple[str, int]]]) -> None:
         self._sizes = sizes
+        self._asking = ThreadPoolExecutor(1, thread_name_prefix="sizes")
+        self._asked: Future[list[tuple[str, int]]] | None = None
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         return [self._family()]
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         family = self._family()
-        # An engine that is gone must not take the other metrics along: they tell of it.
-        with contextlib.suppress(InterlinguaError):
-            for name, documents in self._sizes():
+        if self._asked is None or self._asked.done():
+            self._asked = self._asking.submit(lambda: list(self._sizes()))
+        with contextlib.suppress(InterlinguaError, TimeoutError):
+            for name, documents in self._asked.result(SIZES_SECONDS):
                 family.add_metric([name], documents)
         return [family]
 

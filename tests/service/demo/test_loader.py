@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from service.demo import loader
 from service.demo.loader import load_demo, read_documents
-from service.errors import InputError, MalformedError
+from service.errors import InputError, MalformedError, StorageError
 from service.inference.session import Vectors
 from service.search.corpora import Corpora
-from service.search.corpus import STORE_FILE
+from service.search.corpus import STORE_FILE, Corpus
 from service.search.document import Document
 from service.shipped import DEMO_CORPUS
 
@@ -106,6 +107,33 @@ def test_damaged_demo_does_not_stop_the_start(corpora: Corpora, path: Path) -> N
     opened = Corpora(corpora.directory)
     assert load(opened, path) == 0
     opened.close()
+
+
+class Contended(Corpora):
+    """An engine where others make the demo at the same moment, so that ours fails at first."""
+
+    failures = 0
+
+    def create(self, name: str, **how: object) -> Corpus:
+        if self.failures:
+            self.failures -= 1
+            raise StorageError("it is being made")
+        return super().create(name, **how)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("failures", "loads"), [(1, True), (3, True), (4, False)])
+def test_replicas_that_start_at_once_try_again(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch, failures: int, loads: bool
+) -> None:
+    monkeypatch.setattr(loader, "WAITS_SECONDS", (0.0, 0.0, 0.0))
+    engine = Contended(tmp_path / "contended")
+    engine.failures = failures
+    if loads:
+        assert load(engine, path) == COUNT
+    else:
+        with pytest.raises(StorageError):
+            load(engine, path)
+    engine.close()
 
 
 def test_no_demo_shipped_is_no_error(corpora: Corpora, tmp_path: Path) -> None:

@@ -136,6 +136,10 @@ def test_declared_fields_are_kept_to(engine: Engine) -> None:
     engine.corpora.drop("declared")
 
 
+def test_it_counts_its_documents(corpus: CorpusBackend) -> None:
+    assert corpus.count() == corpus.info().documents
+
+
 def test_upserts_insert_and_replace(corpus: CorpusBackend) -> None:
     counts = corpus.upsert(sample_documents(20, start=50), sample_vectors(20))
     assert counts == UpsertCounts(inserted=10, updated=10)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from service.errors import StorageError
 from service.inference.engine import Observer
+from service.telemetry import metrics as declared
 from service.telemetry.metrics import Metrics
 
 DECLARED = {
@@ -105,3 +108,20 @@ def test_a_lost_engine_does_not_take_the_other_metrics_along() -> None:
     metrics = Metrics()
     metrics.watch_corpora(sizes)
     assert samples(metrics)["interlingua_ready", ()] == 0
+
+
+def test_a_slow_engine_does_not_hold_the_other_metrics_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declared, "SIZES_SECONDS", 0.02)
+    answers = threading.Event()
+
+    def sizes() -> list[tuple[str, int]]:
+        answers.wait(10)
+        return [("slow", 7)]
+
+    metrics = Metrics()
+    metrics.watch_corpora(sizes)
+    size = "interlingua_index_vectors", (("corpus", "slow"),)
+    assert size not in samples(metrics)
+    answers.set()
+    monkeypatch.setattr(declared, "SIZES_SECONDS", 10.0)
+    assert samples(metrics)[size] == 7
