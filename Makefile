@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint types unit browser operators docs reference clients train clean constraints
+.PHONY: help serve test lint types unit browser operators audit docs reference clients train clean constraints
 
 help:  ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -14,7 +14,7 @@ help:  ## Say what there is
 serve: $(VENV)/.serve  ## Install what serving needs and start the server on http://127.0.0.1:8000
 	@$(BIN)/interlingua serve $(ARGS)
 
-test: lint types docs unit  ## Install what testing needs; lint, types, docs and all tests
+test: lint types docs audit unit  ## Install what testing needs; lint, types, docs and all tests
 
 lint: $(VENV)/.dev  ## Style
 	@echo '--> ruff'
@@ -44,6 +44,20 @@ operators:  ## Get Prometheus and HAProxy, which test what is deployed, if they 
 	    apt-get -qq install -y --no-install-recommends prometheus haproxy; } >/dev/null 2>&1 || \
 	echo 'They cannot be had: their tests will be skipped.'; }
 
+audit: $(VENV)/.dev  ## Ask whether what serving installs has known weaknesses; licences are a test
+	@echo '--> pip-audit'
+	@{ test -x .venv-audit/bin/pip-audit || { $(BIN)/python -m venv .venv-audit && \
+	    timeout 60 .venv-audit/bin/python -m pip install -q --disable-pip-version-check pip-audit; }; } \
+	    >/dev/null 2>&1 || { echo 'It cannot be had: skipped.'; exit 0; }; \
+	$(BIN)/interlingua sbom --licences | awk '$$1 != "interlingua" {print $$1 "==" $$2}' > .venv-audit/what.txt; \
+	said=$$(timeout 60 .venv-audit/bin/pip-audit --no-deps --disable-pip -r .venv-audit/what.txt 2>&1); code=$$?; \
+	case "$$code:$$said" in \
+	    0:*could*not*be*audited*) echo "This index knows no weaknesses: skipped." ;; \
+	    0:*) echo "$$said" ;; \
+	    *[Ff]ound*known*vulnerab*) echo "$$said"; exit 1 ;; \
+	    *) echo "The database of weaknesses cannot be asked: skipped. $$(echo "$$said" | tail -1 | cut -c1-200)" ;; \
+	esac
+
 docs: $(VENV)/.dev  ## Build the documentation into site/; a broken link fails
 	@echo '--> mkdocs --strict'
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -72,7 +86,7 @@ constraints: $(VENV)/bin/python  ## Resolve the pinned versions anew
 	    --no-emit-index-url --extra gpu pyproject.toml -o constraints/gpu.txt
 
 clean:  ## Remove the environment and caches
-	@rm -rf $(VENV) .venv-clients .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	@rm -rf $(VENV) .venv-clients .venv-audit .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { \

@@ -18,6 +18,7 @@ from service.commands.index import index
 from service.commands.keys import keys
 from service.commands.mine import mine
 from service.commands.models import models
+from service.commands.sbom import sbom
 from service.commands.search import search
 from service.commands.serve import serve
 from service.errors import InterlinguaError
@@ -33,6 +34,7 @@ COMMANDS: tuple[click.Command, ...] = (
     keys,
     mine,
     models,
+    sbom,
     search,
     serve,
 )

@@ -26,7 +26,7 @@ from benchmarks.drills.ledger import Ledger
 from benchmarks.serving import machine
 from service.shipped import shipped_models
 
-INSIDE_SECONDS = 0.5
+INSIDE_SECONDS = 0.3
 HEALS_WITHIN_SECONDS = 20.0
 DEFINED = {200, 204, 404, 429, 503, 504}
 """And 500 where the model failed, and 0 where the connection broke."""

@@ -117,6 +117,8 @@ class Ledger:
             cursor = f"&cursor={documents['next_cursor']}"
 
     def _count(self, status: int, body: bytes) -> None:
+        if status == 0:
+            self._stop.wait(0.2)  # it is down; asking faster only makes it slower to come back
         with self._mutex:
             self.outcomes[status] += 1
             if status == 500 and MODEL_FAILED.encode() not in body:

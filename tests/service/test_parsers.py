@@ -60,14 +60,14 @@ def _quiet() -> None:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(content=st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
 def test_bytes_by_chance(name: str, content: bytes) -> None:
     holds(TARGETS[name], content)
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(value=JSON)
 def test_json_by_chance(name: str, value: object) -> None:
     holds(TARGETS[name], json.dumps(value).encode())
@@ -78,7 +78,7 @@ def test_whole_ones_damaged(name: str) -> None:
     chance = random.Random(name)
     for whole in WHOLE:
         holds(TARGETS[name], whole)
-        for _ in range(3):
+        for _ in range(2):
             content = bytearray(whole)
             for _ in range(chance.randint(1, 8)):
                 if content:
