@@ -22,7 +22,8 @@ from service.security.grants import Scope
 router = APIRouter(tags=["embed"])
 
 _VECTORS = answer(
-    list[list[float]], "A vector for each text, in their order; a list also for one text"
+    list[list[float] | str],
+    "A vector for each text, in their order, also for one text; base64 where that was asked for",
 )
 
 

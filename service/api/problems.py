@@ -10,6 +10,7 @@ import http
 import json
 import logging
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -165,6 +166,8 @@ def problem_response(error: Exception, scope: Scope) -> Response:
     headers: dict[str, str] = {}
     if isinstance(error, HTTPException) and error.headers:
         headers.update(error.headers)
+    if status == http.HTTPStatus.METHOD_NOT_ALLOWED and "app" in scope:
+        headers["Allow"] = allowed_methods(scope, headers.get("Allow", ""))
     if problem.retry_after_seconds is not None:
         headers["retry-after"] = str(math.ceil(problem.retry_after_seconds))
     if status == http.HTTPStatus.REQUEST_TIMEOUT:
@@ -180,6 +183,24 @@ def problem_response(error: Exception, scope: Scope) -> Response:
     if scope["path"] in TEI_PATHS:
         members |= problem.text_embeddings_inference()
     return _json(members, status, PROBLEM_TYPE, headers)
+
+
+def allowed_methods(scope: Scope, known: str) -> str:
+    """Return what an address takes: Starlette names the methods of the first of its routes alone.
+
+    Args:
+        scope: Of a request by another method.
+        known: What Starlette says; pages are in no OpenAPI document.
+    """
+    methods = {method.strip() for method in known.split(",") if method.strip()}
+    for template, operations in scope["app"].openapi()["paths"].items():
+        parts = re.split(r"\{\w+\}", template)
+        if re.fullmatch("[^/]+".join(map(re.escape, parts)), scope["path"]) or (
+            template.endswith("/{id}")
+            and re.fullmatch("[^/]+".join(map(re.escape, parts[:-1])) + ".+", scope["path"])
+        ):
+            methods |= {method.upper() for method in operations}
+    return ", ".join(sorted(methods))
 
 
 def add_problem_handlers(app: FastAPI, metrics: Metrics) -> None:

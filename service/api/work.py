@@ -131,18 +131,23 @@ class Work:
         self.metrics.search_seconds.labels(corpus).observe(seconds)
 
 
+_A_NUMBER_ABOVE_0 = r"^([0-9]{0,6}\.)?[0-9]{0,6}[1-9][0-9]{0,6}$"
+"""What is told in the OpenAPI document; 1e3 and 1.0 are taken too."""
+
+
 async def _work(
     request: Request,
     timeout: Annotated[
-        str | None,
+        str,
         Header(
             alias="x-request-timeout",
             description="Seconds that the answer is worth waiting for; then 504",
             examples=["2.5"],
+            json_schema_extra={"pattern": _A_NUMBER_ABOVE_0},
         ),
-    ] = None,
+    ] = "",
 ) -> Work:
-    return Work(request, state_of(request.app), timeout=timeout)
+    return Work(request, state_of(request.app), timeout=timeout or None)
 
 
 WorkOf = Annotated[Work, Depends(_work)]

@@ -77,7 +77,12 @@ class ClassifierStore:
 
     def versions(self, name: str) -> list[int]:
         """Return the numbers of a classifier's versions, sorted; none where it is not there."""
-        found = (_VERSION.fullmatch(path.name) for path in (self._directory / name).glob("v*"))
+        if not _NAME.fullmatch(name):
+            return []  # no path is made of it
+        try:
+            found = [_VERSION.fullmatch(path.name) for path in (self._directory / name).glob("v*")]
+        except FileNotFoundError:  # dropped while it was listed
+            return []
         return sorted(int(match[1]) for match in found if match)
 
     def current(self, name: str) -> int:

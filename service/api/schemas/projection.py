@@ -41,7 +41,7 @@ class ProjectionAnswer(Answer):
     """The texts on a plane, and how near they are in truth."""
 
     method: str = Field(description="pca or tsne")
-    points: list[tuple[float, float]] = Field(description="Of each text, from -1 to 1")
+    points: list[list[float]] = Field(description="Of each text, from -1 to 1")
     languages: list[str | None] = Field(description="Of each text, as named or as detected")
     explained: float | None = Field(
         description="pca: share of the variance that the plane shows, 0 to 1"

@@ -61,3 +61,21 @@ async def test_unknown_addresses_and_methods(running: Running) -> None:
     wrong = await running.client.put("/embed")
     assert_problem(wrong, 405)
     assert "POST" in wrong.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/corpora/a", "DELETE, GET, PUT"),
+        ("/corpora/a/documents", "DELETE, GET, POST"),
+        ("/corpora/a/documents/b/c", "DELETE, GET"),
+        ("/similar", "GET, POST"),
+        ("/", "GET, POST"),
+    ],
+)
+async def test_all_methods_of_an_address_are_named(
+    running: Running, path: str, methods: str
+) -> None:
+    response = await running.client.patch(path)
+    assert_problem(response, 405)
+    assert response.headers["allow"] == methods

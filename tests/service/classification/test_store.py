@@ -157,3 +157,10 @@ def test_a_manifest_that_lies_is_refused(tmp_path: Path, change: dict[str, objec
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(BundleError):
         read_head(tmp_path / "head")
+
+
+def test_what_is_no_name_has_no_versions(tmp_path: Path) -> None:
+    store = ClassifierStore(tmp_path / "classifiers")
+    (tmp_path / "v1").mkdir()
+    for name in ("..", "../..", "a" * 300, "a/b", ""):
+        assert store.versions(name) == []
