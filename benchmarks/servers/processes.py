@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import tempfile
@@ -82,12 +83,16 @@ def _start(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
+    family = _family(process.pid)
     process.terminate()
     try:
         process.wait(15)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    for pid in family[1:]:  # some leave their children behind
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _family(pid: int) -> list[int]:

@@ -44,7 +44,7 @@ def _bulk(name: str, *, accept: str = "application/json", mixed: bool = True) ->
         texts = (mixed_texts if mixed else short_texts)(BULK * _BULK_REQUESTS)
         parts = [texts[start : start + BULK] for start in range(0, len(texts), BULK)]
         requests = [server.peer.request(part, accept=accept) for part in parts]
-        return asyncio.run(closed_loop(server.port, requests, clients=4, seconds=seconds))
+        return asyncio.run(closed_loop(server.port, requests, clients=2, seconds=seconds))
 
     return Workload(name, BULK, run)
 

@@ -79,7 +79,7 @@ class OpenVinoSession:
             if precision == "int8":
                 compress_weights(model)
             packed = pack_tokens(model)
-            compiled = core.compile_model(packed or model, "CPU", _properties(precision, streams))
+            compiled = core.compile_model(packed or model, "CPU", properties(precision, streams))
         except RuntimeError as error:
             raise BundleError(f"OpenVINO cannot run {graph}: {error}") from error
         self._packs = packed is not None
@@ -153,7 +153,8 @@ def packed_places(mask: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64
     return {TAKEN: taken, PLACES: places}
 
 
-def _properties(precision: Precision, streams: int) -> dict[str, Any]:
+def properties(precision: Precision, streams: int) -> dict[str, Any]:
+    """Return how OpenVINO is asked to compile a model."""
     bf16 = precision == "bf16" or (precision == "int8" and "bf16" in supported_precisions())
     return {
         "NUM_STREAMS": streams,

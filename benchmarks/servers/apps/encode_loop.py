@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 
 def sentence_transformers(model: str, backend: str) -> Callable[[Sequence[str]], object]:
@@ -32,66 +33,120 @@ def fastembed(model: str) -> Callable[[Sequence[str]], object]:
     return lambda texts: list(loaded.embed(texts))
 
 
-def onnxruntime_alone(model: str) -> Callable[[Sequence[str]], object]:
-    """Return the bare runtime: length-sorted batches of 384 tokens, two one-thread sessions."""
-    from concurrent.futures import ThreadPoolExecutor
-    from pathlib import Path
+Batch = dict[str, Any]
 
+
+def sorted_batches(model: str, texts: Sequence[str], step: int) -> list[Batch]:
+    """Return padded batches of 384 tokens at most, of like length, widths rounded up to `step`."""
     import numpy as np
-    import onnxruntime as ort
     from tokenizers import Tokenizer
 
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(str(Path(model) / "onnx/model.onnx"), options)
-    tokenizer = Tokenizer.from_file(str(Path(model) / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(f"{model}/tokenizer.json")
     tokenizer.no_padding()
     tokenizer.enable_truncation(256)
-    threads = ThreadPoolExecutor(2)
-
-    def run(batch: list[list[int]]) -> None:
-        ids = np.zeros((len(batch), max(map(len, batch))), dtype=np.int64)
+    groups: list[list[list[int]]] = [[]]
+    for tokens in sorted((e.ids for e in tokenizer.encode_batch(list(texts))), key=len):
+        width = -(-len(tokens) // step) * step
+        if groups[-1] and width * (len(groups[-1]) + 1) > 384:
+            groups.append([])
+        groups[-1].append(tokens)
+    batches = []
+    for group in groups:
+        width = -(-len(group[-1]) // step) * step
+        ids = np.zeros((len(group), width), dtype=np.int64)
         mask = np.zeros_like(ids)
-        for row, tokens in enumerate(batch):
+        for row, tokens in enumerate(group):
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
-        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        states = session.run(None, feed)[0]
-        np.matmul(mask[:, None].astype(np.float32), states)
+        batches.append({"ids": ids, "mask": mask})
+    return batches
 
-    ready: dict[int, list[list[list[int]]]] = {}
+
+def alone(run: Callable[[int, Batch], object], model: str, step: int) -> Callable[..., object]:
+    """Return a loop over ready batches on two threads: the runtime, and nothing else."""
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    import numpy as np
+
+    ready: list[Batch] = []
+    free = [0, 1]
+    lock = threading.Lock()
+
+    def one(batch: Batch) -> None:
+        with lock:
+            slot = free.pop()
+        states = run(slot, batch)
+        with lock:
+            free.append(slot)
+        np.matmul(batch["mask"][:, None].astype(np.float32), states)
+
+    threads = ThreadPoolExecutor(2)
 
     def encode(texts: Sequence[str]) -> None:
-        if id(texts) not in ready:  # tokens are made once: this is the runtime alone
-            tokens = sorted((e.ids for e in tokenizer.encode_batch(list(texts))), key=len)
-            batches: list[list[list[int]]] = [[]]
-            for one in tokens:
-                if batches[-1] and len(one) * (len(batches[-1]) + 1) > 384:
-                    batches.append([])
-                batches[-1].append(one)
-            ready[id(texts)] = batches
-        list(threads.map(run, ready[id(texts)]))
+        if not ready:
+            ready.extend(sorted_batches(model, texts, step))
+        list(threads.map(one, ready))
 
     return encode
 
 
-def interlingua(model: str, runtime: str, precision: str) -> Callable[[Sequence[str]], object]:
+def onnxruntime_alone(model: str) -> Callable[..., object]:
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(f"{model}/encoder.onnx", options)
+    return alone(lambda _, batch: session.run(None, batch)[0], model, 1)
+
+
+def openvino_alone(model: str, precision: str) -> Callable[..., object]:
+    """Return OpenVINO with padding, compiled and compressed as the service does otherwise."""
+    import openvino as ov
+
+    from service.openvino.compression import compress_weights, fold_constants
+    from service.openvino.session import properties
+
+    core = ov.Core()
+    loaded = core.read_model(f"{model}/encoder.onnx")
+    fold_constants(loaded)
+    if precision == "int8":
+        compress_weights(loaded)
+    compiled = core.compile_model(loaded, "CPU", properties(precision, 2))  # type: ignore[arg-type]
+    requests = [compiled.create_infer_request() for _ in range(2)]
+
+    def run(slot: int, batch: Batch) -> object:
+        requests[slot].infer(batch, share_inputs=True)
+        return requests[slot].get_output_tensor(0).data
+
+    return alone(run, model, 8)
+
+
+def interlingua(
+    model: str, runtime: str, precision: str, per_request: str, clients: str
+) -> Callable[..., object]:
+    """Return the service's engine without HTTP: `clients` each send one request after another."""
     import asyncio
     from pathlib import Path
 
     from service.hardware import available_cores
-    from service.huggingface.bundle import read_model
-    from service.inference.choosing import Wishes, choose
     from service.inference.encoder import Encoder
     from service.inference.engine import Engine
+    from service.inference.execution import Execution
 
-    bundle, cores = read_model(Path(model)), available_cores()
-    wishes = Wishes(runtime, precision, cores)  # type: ignore[arg-type]
-    encoder = Encoder(bundle, execution=choose(bundle, wishes).execution)
+    cores, size = available_cores(), int(per_request)
+    execution = Execution(runtime, precision, streams=cores)  # type: ignore[arg-type]
+    encoder = Encoder(Path(model), execution=execution)
     engine = Engine(workers=cores, batch_tokens=4096, queue_tokens=1 << 24)
 
     async def encode(texts: Sequence[str]) -> None:
-        await engine.embed(encoder, texts)
+        parts = iter([texts[start : start + size] for start in range(0, len(texts), size)])
+
+        async def client() -> None:
+            for part in parts:
+                await engine.embed(encoder, part)
+
+        await asyncio.gather(*(client() for _ in range(int(clients))))
 
     return lambda texts: asyncio.run(encode(texts))
 
@@ -105,6 +160,7 @@ def main() -> None:
         "sentence-transformers": sentence_transformers,
         "fastembed": fastembed,
         "onnxruntime": onnxruntime_alone,
+        "openvino": openvino_alone,
         "interlingua": interlingua,
     }
     encode = makers[name](model, *settings)

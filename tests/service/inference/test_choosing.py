@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from service.bundle.reader import read_bundle
+from service.errors import SettingsError
+from service.inference import choosing, execution
+from service.inference.choosing import Choice, Measured, Wishes, choose
+from service.inference.execution import Execution
+
+
+def test_a_static_model_is_never_measured(tiny_bundle: Path, tmp_path: Path) -> None:
+    memory = tmp_path / "measured.json"
+    bundle = read_bundle(tiny_bundle)
+    static = bundle.manifest.model_copy(update={"family": "static"})
+    bundle = type(bundle)(bundle.directory, static, bundle.elsewhere)
+    choice = choose(bundle, Wishes(precision="int8", streams=2), memory=memory)
+    assert choice == Choice(Execution(streams=2))
+    assert not memory.exists()
+
+
+def test_without_openvino_it_is_onnx_runtime(
+    tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "has_openvino", lambda: False)
+    monkeypatch.setattr(execution, "has_openvino", lambda: False)
+    bundle = _transformer(tiny_bundle)
+    assert choose(bundle, Wishes()).execution == Execution()
+    with pytest.raises(SettingsError, match=r"pip install 'interlingua\[cpu,openvino\]'"):
+        choose(bundle, Wishes(runtime="openvino"))
+    with pytest.raises(SettingsError, match="not installed"):
+        choose(bundle, Wishes(precision="int8"))
+
+
+def test_the_fastest_that_comes_near_is_taken_and_remembered(
+    tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
+    figures = {"int8": (300.0, 0.95), "bf16": (200.0, 0.999), "fp32": (100.0, 1.0)}
+
+    def measured(_: object, ways: list[Execution]) -> list[Measured]:
+        return [
+            Measured(
+                runtime=way.runtime,
+                precision=way.precision,
+                texts_per_second=figures[way.precision][0] - (way.runtime == "onnxruntime"),
+                least_cosine=figures[way.precision][1],
+                mean_cosine=1.0,
+            )
+            for way in ways
+        ]
+
+    monkeypatch.setattr(choosing, "_measure_all", measured)
+    monkeypatch.setattr(
+        "service.openvino.session.supported_precisions", lambda: ("int8", "bf16", "fp32")
+    )
+    bundle, memory = _transformer(tiny_bundle), tmp_path / "data" / "measured.json"
+    first = choose(bundle, Wishes(), memory=memory)
+    assert (first.execution.runtime, first.execution.precision) == ("openvino", "bf16")
+    assert first.taken is not None
+    assert first.taken.texts_per_second == 200
+    monkeypatch.setattr(choosing, "_measure_all", None)
+    assert choose(bundle, Wishes(), memory=memory).execution == first.execution
+    memory.write_text("nonsense")
+    with pytest.raises(TypeError):
+        choose(bundle, Wishes(), memory=memory)
+
+
+def _transformer(tiny_bundle: Path) -> choosing.Bundle:
+    bundle = read_bundle(tiny_bundle)
+    manifest = bundle.manifest.model_copy(update={"family": "transformer"})
+    return type(bundle)(bundle.directory, manifest, bundle.elsewhere)
