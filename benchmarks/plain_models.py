@@ -47,8 +47,11 @@ class Plain:
 class RecurrentEncoder(nn.Module):
     """Embedding, `nn.LSTM` or `nn.GRU` over packed sequences; states [B, S, D]."""
 
-    def __init__(self, vocabulary: int, width: int, layers: list[nn.RNNBase]) -> None:
+    def __init__(
+        self, vocabulary: int, width: int, layers: list[nn.RNNBase], *, dropout: float = 0.0
+    ) -> None:
         super().__init__()
+        self.dropout = nn.Dropout(dropout)
         self.embedding = nn.Embedding(vocabulary, width)
         self.layers = nn.ModuleList(layers)
 
@@ -59,15 +62,18 @@ class RecurrentEncoder(nn.Module):
             self.embedding(ids), lengths, batch_first=True, enforce_sorted=False
         )
         for layer in self.layers:
-            states = layer(states)[0]
+            states = layer(states._replace(data=self.dropout(states.data)))[0]
         return pad_packed_sequence(states, batch_first=True)[0]
 
 
 class RecurrentDecoder(nn.Module):
     """`nn.LSTM` whose inputs are the last token and the sentence vector."""
 
-    def __init__(self, vocabulary: int, width: int, vector: int, hidden: int) -> None:
+    def __init__(
+        self, vocabulary: int, width: int, vector: int, hidden: int, *, dropout: float
+    ) -> None:
         super().__init__()
+        self.dropout = nn.Dropout(dropout)
         self.embedding = nn.Embedding(vocabulary, width)
         self.initial = nn.Linear(vector, 2 * hidden)
         self.lstm = nn.LSTM(width + vector, hidden, batch_first=True)
@@ -77,10 +83,10 @@ class RecurrentDecoder(nn.Module):
         """Return the cross-entropy of `target`."""
         previous, answers, mask = shifted(target)
         constant = vectors[:, None].expand(-1, previous.shape[1], -1)
-        inputs = torch.cat([self.embedding(previous), constant], 2)
+        inputs = self.dropout(torch.cat([self.embedding(previous), constant], 2))
         hidden, cell = torch.tanh(self.initial(vectors)).chunk(2, 1)
         states = self.lstm(inputs, (hidden[None].contiguous(), cell[None].contiguous()))[0]
-        return functional.cross_entropy(self.output(states[mask]), answers[mask])
+        return functional.cross_entropy(self.output(self.dropout(states[mask])), answers[mask])
 
 
 class VectorTranslation(nn.Module):

@@ -238,8 +238,9 @@ def _fast(p: Any, ids: int) -> plain.Plain:  # noqa: ANN401
 
 def _laser(p: Any, ids: int) -> plain.Plain:  # noqa: ANN401
     lstm = nn.LSTM(p.embedding, p.width // 2, p.layers, batch_first=True, bidirectional=True)
-    encoder = plain.RecurrentEncoder(ids, p.embedding, [lstm])
-    decoder = plain.RecurrentDecoder(ids, p.embedding, p.width, p.decoder_width)
+    encoder = plain.RecurrentEncoder(ids, p.embedding, [lstm], dropout=p.dropout)
+    # LASER's decoder drops nothing of the sentence vector that each step is given; this one would.
+    decoder = plain.RecurrentDecoder(ids, p.embedding, p.width, p.decoder_width, dropout=0.0)
     model = plain.VectorTranslation(encoder, plain.masked_max, [decoder])
     return plain.Plain(model=model, optimiser=_adam(model, p), sides=2)
 
@@ -260,10 +261,10 @@ def _tmde(p: Any, ids: int) -> plain.Plain:  # noqa: ANN401
 
 def _schwenk(p: Any, ids: int) -> plain.Plain:  # noqa: ANN401
     lstm = nn.LSTM(p.embedding, p.width, p.layers, batch_first=True, bidirectional=True)
-    encoder = plain.RecurrentEncoder(ids, p.embedding, [lstm])
+    encoder = plain.RecurrentEncoder(ids, p.embedding, [lstm], dropout=p.dropout)
     targets = len(p.languages) - 1
     decoders: list[nn.Module] = [
-        plain.RecurrentDecoder(ids, p.embedding, 2 * p.width, p.decoder_width)
+        plain.RecurrentDecoder(ids, p.embedding, 2 * p.width, p.decoder_width, dropout=p.dropout)
         for _ in range(targets)
     ]
     model = plain.VectorTranslation(encoder, plain.masked_max, decoders)
@@ -275,8 +276,10 @@ def _yu(p: Any, ids: int) -> plain.Plain:  # noqa: ANN401
         nn.LSTM(p.embedding, p.width, batch_first=True, bidirectional=True),
         nn.LSTM(2 * p.width, p.dimension, batch_first=True),
     ]
-    encoder = plain.RecurrentEncoder(ids, p.embedding, layers)
-    decoder = plain.RecurrentDecoder(ids, p.embedding, p.dimension, p.decoder_width)
+    encoder = plain.RecurrentEncoder(ids, p.embedding, layers, dropout=p.dropout)
+    decoder = plain.RecurrentDecoder(
+        ids, p.embedding, p.dimension, p.decoder_width, dropout=p.dropout
+    )
     model = plain.BothWays(encoder, decoder, p.similarity)
     return plain.Plain(model=model, optimiser=_adam(model, p), sides=2, clip=p.clip)
 
