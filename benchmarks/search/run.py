@@ -57,18 +57,20 @@ def measure(
         options.work / f"store-{rows}", vectors, queries, threshold, seconds=options.seconds
     )
     show("interlingua", ours)
-    bare = measure_bare_faiss(
-        options.work / f"store-{rows}",
-        vectors,
-        queries,
-        threshold,
-        seconds=options.seconds,
-        at_least=ours["recall@10"],
-    )
-    show("faiss, the same index", bare)
-    ratio = ratios(ours, bare)
-    show("interlingua / faiss", ratio)
-    found: dict[str, Mapping[str, float]] = {"interlingua": ours, "faiss": bare, "ratio": ratio}
+    found: dict[str, Mapping[str, float]] = {"interlingua": ours}
+    # The store ranks the last by stored vectors, so that it finds more in the same clusters.
+    for name, at_least in (("the same clusters", 0.0), ("the same recall", ours["recall@10"])):
+        bare = measure_bare_faiss(
+            options.work / f"store-{rows}",
+            vectors,
+            queries,
+            threshold,
+            seconds=options.seconds,
+            at_least=at_least,
+        )
+        found |= {f"faiss, {name}": bare, f"interlingua / faiss, {name}": ratios(ours, bare)}
+    for name in list(found)[1:]:
+        show(name, found[name])
     if with_peers and options.peers:
         for name, part in zip(
             ("vectors", "queries", "threshold"), (vectors, queries, threshold), strict=True
