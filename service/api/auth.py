@@ -107,16 +107,16 @@ def check_scope(grant: Grant, scopes: frozenset[Scope]) -> None:
 SMALL_BODY_BYTES = 4_000
 """To read and parse so much costs no more than to refuse it."""
 
-BYTES_PER_TOKEN = 16
-"""More than texts have: what is refused by it would not have fitted in any language."""
-
 
 def _check_room(request: Request, state: State, grant: Grant) -> None:
-    """Refuse a large body before it is read where the queue is full: that is what a flood costs."""
+    """Refuse a large body before it is read where the queue is nearly full.
+
+    To parse it costs as much as a static model takes to embed it: without this a flood is served at
+    the price of what everybody gets.
+    """
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > SMALL_BODY_BYTES and state.phase is Phase.READY:
-        tokens = int(length) // BYTES_PER_TOKEN
-        state.resources.engine.queue.check_room(tokens, client=grant.client)
+        state.resources.engine.queue.check_not_crowded(client=grant.client)
 
 
 async def _require_key(request: Request) -> None:

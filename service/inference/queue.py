@@ -24,6 +24,8 @@ CLIENT_SHARE = 0.8
 """Part of the room that one named client may fill, so that a flood leaves others a way in."""
 
 
+LARGE_SHARE = 0.75
+"""Of a client's room; where more is taken, large requests are refused unread."""
 LEAST_BATCHES = 8
 """So many full batches may wait whatever they take, so that a slow model's workers find work."""
 
@@ -105,19 +107,22 @@ class WorkQueue:
                 if not self._admitted[client]:
                     del self._admitted[client]
 
-    def check_room(self, tokens: int, *, client: str = "") -> None:
-        """Refuse what has no chance, before anything is spent on it.
+    def check_not_crowded(self, *, client: str = "") -> None:
+        """Refuse a large request before anything is spent on it where the queue is nearly full.
 
         Args:
-            tokens: That it has at least.
             client: Whose it is.
 
         Raises:
-            OverloadedError: There is no room for so many.
+            OverloadedError: Less than a quarter of the client's room is left.
         """
         with self._changed:
-            if not self._closed:  # whatever comes then is told elsewhere
-                self._check_room(tokens, client)
+            own, total, room = self._taken(client)
+            crowded = total > LARGE_SHARE * room or (
+                client != "" and own > LARGE_SHARE * CLIENT_SHARE * room
+            )
+            if crowded and not self._closed:  # who comes then is told elsewhere
+                raise self._full(f"{total} of {room} tokens wait, {own} of them yours.")
 
     def put(self, slices: Sequence[Slice], *, client: str = "") -> None:
         """Queue all slices of one job, or none.
@@ -163,19 +168,26 @@ class WorkQueue:
     def _check_room(self, cost: int, client: str) -> None:
         if self._closed:
             raise UnavailableError("The service is shutting down.", remedy="Try another replica.")
-        own = self._order.tokens_of(client) + self._admitted.get(client, 0)
-        total = self._order.tokens + sum(self._admitted.values())
+        own, total, room = self._taken(client)
         # A job larger than the room is let in when its client has nothing else there: refusing it
         # for ever would tell the client to retry what can never succeed.
-        room = self.room_tokens
         fits = total + cost <= room or total == 0
         fair = not client or own == 0 or own + cost <= CLIENT_SHARE * room
         if not (fits and fair):
-            raise OverloadedError(
-                f"The queue is full: {total} of {room} tokens wait, {own} of them "
-                f"yours; {cost} more do not fit.",
-                retry_after_seconds=max(1.0, self.expected_wait_seconds()),
+            raise self._full(
+                f"{total} of {room} tokens wait, {own} of them yours; {cost} more do not fit."
             )
+
+    def _taken(self, client: str) -> tuple[int, int, int]:
+        """Return the padded tokens of `client`, those of all, and how many may be."""
+        own = self._order.tokens_of(client) + self._admitted.get(client, 0)
+        return own, self._order.tokens + sum(self._admitted.values()), self.room_tokens
+
+    def _full(self, how: str) -> OverloadedError:
+        return OverloadedError(
+            f"The queue is full: {how}",
+            retry_after_seconds=max(1.0, self.expected_wait_seconds()),
+        )
 
     def _next_batch(self) -> list[Slice]:
         now = self._clock()

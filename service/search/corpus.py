@@ -372,7 +372,8 @@ def _excluded_keys(snapshot: Snapshot, ids: Sequence[Collection[str]]) -> list[s
 
 def _bytes_in(directory: Path) -> int:
     total = 0
-    for path in directory.iterdir():
-        with suppress(FileNotFoundError):  # SQLite's log and our staging files come and go
-            total += path.stat().st_size
+    with suppress(FileNotFoundError):  # the corpus was dropped while it is described
+        for path in directory.iterdir():
+            with suppress(FileNotFoundError):  # SQLite's log and our staging files come and go
+                total += path.stat().st_size
     return total

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import http.client
+import json
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import httpx
 import pytest
+
+from service.search.corpora import Corpora
 
 COMMAND = Path(sys.executable).with_name("interlingua")
 
@@ -83,3 +89,70 @@ def test_probes_learn_of_a_stop_before_requests_do(tmp_path: Path, tiny_bundle: 
         assert client.get("/health/live").status_code == 200
     assert process.wait(20) == 0
     process.communicate()
+
+
+@pytest.mark.e2e
+def test_a_stop_under_load_loses_no_request_that_was_taken(
+    tmp_path: Path, tiny_bundle: Path
+) -> None:
+    notice = 2.0
+    process = start(
+        tmp_path, tiny_bundle, "--port", "0", "--drain-notice-seconds", str(notice),
+        "--queue-seconds", "60",
+    )  # fmt: skip
+    assert process.stdout is not None
+    lines = []
+    while "/classify" not in (line := process.stdout.readline()):
+        assert line, "the server ended before it was up"
+        lines.append(line)
+    found = re.search(r"http://127\.0\.0\.1:\d+", "".join(lines))
+    assert found is not None
+    url = httpx.URL(found.group())
+    httpx.put(f"{url}/corpora/drained").raise_for_status()
+    asked: list[tuple[float, str, int]] = []
+
+    def client(number: int) -> None:
+        for turn in range(10_000):
+            began, id = time.monotonic(), f"{number}-{turn}"
+            body = json.dumps({"documents": [{"id": id, "text": f"document {id} " * 20}]})
+            connection = http.client.HTTPConnection(url.host, url.port, timeout=30)
+            try:
+                connection.request(
+                    "POST", "/corpora/drained/documents", body, {"content-type": "application/json"}
+                )
+                asked.append((began, id, connection.getresponse().status))
+            except (OSError, http.client.HTTPException):
+                asked.append((began, id, 0))
+                return
+            finally:
+                connection.close()
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    leaving = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+    for thread in threads:
+        thread.join(30)
+    process.communicate()
+    # Begun while requests were still taken, however long they took.
+    taken = [(id, status) for began, id, status in asked if began < leaving + 0.5 * notice]
+    assert len(taken) >= 8
+    assert {status for _, status in taken} == {200}
+    corpora = Corpora(tmp_path / "data" / "corpora")
+    try:
+        there = corpora.get("drained").find([id for _, id, status in asked if status == 200])
+        assert all(id in there for _, id, status in asked if status == 200)
+    finally:
+        corpora.close()
+
+
+@pytest.mark.e2e
+def test_without_keys_another_address_is_refused(tmp_path: Path, tiny_bundle: Path) -> None:
+    process = start(tmp_path, tiny_bundle, "--port", "0", "--host", "0.0.0.0")
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert "INTERLINGUA_OPEN_TO_NETWORK" in errors
+    assert "Traceback" not in errors

@@ -176,13 +176,17 @@ def test_the_room_is_what_is_computed_in_time_and_at_least_some_batches() -> Non
     assert queue.room_tokens == 100_000
 
 
-def test_what_has_no_chance_is_refused_before_anything_is_spent_on_it() -> None:
+def test_large_requests_find_the_queue_full_before_small_ones_do() -> None:
     queue = WorkQueue(capacity_tokens=100, batch_tokens=10)
-    queue.check_room(1000)  # alone, it is let in whatever its size
-    with queue.admitted(60, client="a"):
-        queue.check_room(30, client="b")
-        with pytest.raises(OverloadedError):
-            queue.check_room(50, client="b")
+    queue.check_not_crowded()
+    with queue.admitted(61, client="a"):
+        queue.check_not_crowded(client="b")
         with pytest.raises(OverloadedError, match="yours"):
-            queue.check_room(30, client="a")
-    assert queue.tokens == 0
+            queue.check_not_crowded(client="a")
+        with queue.admitted(15, client="b"):
+            for client in ("", "a", "b"):
+                with pytest.raises(OverloadedError):
+                    queue.check_not_crowded(client=client)
+            with queue.admitted(10, client="b"):
+                pass
+    queue.check_not_crowded(client="a")

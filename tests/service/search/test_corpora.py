@@ -18,7 +18,7 @@ from service.errors import (
 )
 from service.search.backend import CorporaBackend, CorpusBackend
 from service.search.corpora import Corpora
-from service.search.corpus import STORE_FILE
+from service.search.corpus import STORE_FILE, _bytes_in
 from tests.service.search.samples import (
     DIMENSION,
     make_corpus,
@@ -257,3 +257,7 @@ def test_copied_folder_is_a_corpus_of_its_own(corpora: Corpora) -> None:
     assert [corpus.info().documents for corpus in opened.list()] == [3, 4]
     assert opened.get("b").info().name == "b"
     opened.close()
+
+
+def test_what_a_corpus_weighs_may_be_asked_while_it_is_dropped(tmp_path: Path) -> None:
+    assert _bytes_in(tmp_path / "gone") == 0
