@@ -86,7 +86,8 @@ def _in_time(receive: Receive, seconds: float) -> Receive:
         began = time.monotonic()
         left = min(seconds, seconds + received / SLOWEST_BYTES_PER_SECOND - waited)
         try:
-            message = await asyncio.wait_for(receive(), left)
+            async with asyncio.timeout(left):  # wait_for would make a task of it
+                message = await receive()
         except TimeoutError:
             raise SlowClientError(
                 f"Of the body {received} bytes came, and then too little for {seconds:g} s.",

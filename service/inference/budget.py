@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 LAID_OUT_SHARE = 2
@@ -34,3 +35,9 @@ class Budget:
     def at_most(self, tokens: int | None) -> Budget:
         """Return this budget, or one of `tokens` where that is less."""
         return self if tokens is None else Budget(min(self.tokens, tokens), self.pads)
+
+
+def about_tokens(texts: Sequence[str], *, limit: int) -> int:
+    """Return about how many tokens `texts` have, each cut to `limit`, before they are made."""
+    # Scripts without spaces have about a token a character, others one in three to five.
+    return sum(min(limit, 1 + len(text) // 3) for text in texts)

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from service.errors import BackendError, InputError, InterlinguaError
+from service.inference.budget import about_tokens
 from service.inference.computed import Computed
 from service.inference.encoder import Encoder, Tower
 from service.inference.queue import WorkQueue, job_slices
@@ -27,6 +28,10 @@ from service.inference.work import Job, Slice
 from service.text.tokenizer import Side, Tokens
 
 log = logging.getLogger(__name__)
+
+INLINE_TOKENS = 64
+"""About so many are made at once where they are asked for: that takes some 50 microseconds, and the
+way to another thread and back twice that."""
 
 
 class Observer(Protocol):
@@ -158,11 +163,14 @@ class Engine:
         _check_dimensions(encoder, options.dimensions)
         loop = asyncio.get_running_loop()
         began = time.monotonic()
-        about = _about_tokens(texts, limit=encoder.manifest.max_tokens)
+        about = about_tokens(texts, limit=encoder.manifest.max_tokens)
         with self.queue.admitted(about, client=options.client):
-            prepared = await loop.run_in_executor(
-                self._tokenizers, _prepare, encoder, texts, options
-            )
+            if about <= INLINE_TOKENS and not encoder.needs_language:
+                prepared = _prepare(encoder, texts, options)
+            else:
+                prepared = await loop.run_in_executor(
+                    self._tokenizers, _prepare, encoder, texts, options
+                )
         tokenized = time.monotonic()
         jobs = await self._run(prepared.groups, encoder.dimension, options)
         vectors = np.zeros((len(texts), encoder.dimension), dtype=np.float32)
@@ -346,11 +354,6 @@ def _resolver(
         loop.call_soon_threadsafe(settle)
 
     return resolve
-
-
-def _about_tokens(texts: Sequence[str], *, limit: int) -> int:
-    # Scripts without spaces have about a token a character, others one in three to five.
-    return sum(min(limit, 1 + len(text) // 3) for text in texts)
 
 
 def _check_dimensions(encoder: Encoder, dimensions: int | None) -> None:
