@@ -56,8 +56,7 @@ def components(extras: Iterable[str] = ("cpu",), *, root: str = DISTRIBUTION) ->
 def licence_of(distribution: metadata.Distribution) -> str:
     """Return what a package says of its licence; empty where it says nothing."""
     about = distribution.metadata
-    expression = about.get("License-Expression")
-    if expression:
+    for expression in about.get_all("License-Expression") or ():
         return str(expression)
     classifiers = [
         text.rpartition(" :: ")[2]
@@ -67,7 +66,9 @@ def licence_of(distribution: metadata.Distribution) -> str:
     if classifiers:
         return " AND ".join(classifiers)
     # Some put the whole text of it there.
-    return str(about.get("License") or "").strip().partition("\n")[0][:100]
+    for text in about.get_all("License") or ():
+        return str(text).strip().partition("\n")[0][:100]
+    return ""
 
 
 def bill_of_materials(parts: Iterable[Component]) -> dict[str, object]:

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.api.state import State, state_of
 from service.app import create_app
-from service.inference.session import EncoderSession, Vectors
+from service.inference.session import Session, Vectors
 from service.settings import Settings
 from service.text.tokenizer import Inputs
 
@@ -91,7 +91,7 @@ async def run_app(settings: Settings) -> AsyncIterator[Running]:
 class Gate:
     """Holds every batch of a session back until it is opened."""
 
-    def __init__(self, session: EncoderSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.opened = threading.Event()
         self.reached = threading.Event()
         self._run = session.run
