@@ -109,22 +109,6 @@ class Settings(BaseSettings):
     vector_engine_token: SecretStr | None = Field(
         None, description="user:password or key of the vector engine"
     )
-    queue_tokens: int = Field(
-        262_144, ge=16, description="Padded tokens that may wait before requests get a 429"
-    )
-    max_inputs: int = Field(2048, ge=1, description="Texts in one request")
-    token_input: TokenInput = Field(
-        "reject", description="Token ids in place of texts: reject; native for the default model's "
-        "own; cl100k_base for OpenAI's, which LangChain sends (needs the extra tiktoken)",
-    )  # fmt: skip
-    vector_engine: str = Field(
-        "",
-        description="Milvus engine that holds the corpora: http://host:19530, or a path ending in "
-        ".db for the embedded one; empty for the built-in store",
-    )
-    vector_engine_token: SecretStr | None = Field(
-        None, description="user:password or key of the vector engine"
-    )
     search_device: Literal["auto", "cpu", "gpu"] = Field(
         "auto",
         description="Where every vector of a large flat corpus is compared: auto takes a GPU where "
