@@ -12,17 +12,17 @@ OTHERS = ["rebound.example.org", "rebound.example.org:8000", "", "localhost.exam
           "127.0.0.1.example.org:8000", "evil-localhost"]  # fmt: skip
 
 
-@pytest.mark.parametrize("host", OWN)
-async def test_this_machines_names_are_answered(running: Running, host: str) -> None:
-    response = await running.client.get("/models", headers={"host": host})
-    assert response.status_code == 200
+async def test_this_machines_names_are_answered(running: Running) -> None:
+    for host in OWN:
+        response = await running.client.get("/models", headers={"host": host})
+        assert response.status_code == 200, host
 
 
-@pytest.mark.parametrize("host", OTHERS)
 @pytest.mark.parametrize("path", ["/models", "/", "/metrics", "/openapi.json"])
-async def test_names_of_other_sites_are_not(running: Running, host: str, path: str) -> None:
-    response = await running.client.get(path, headers={"host": host})
-    assert_problem(response, 403, field="host")
+async def test_names_of_other_sites_are_not(running: Running, path: str) -> None:
+    for host in OTHERS:
+        response = await running.client.get(path, headers={"host": host})
+        assert_problem(response, 403, field="host")
 
 
 @pytest.mark.parametrize(
