@@ -315,13 +315,9 @@ def recipes(name: str | None) -> None:
     help="One JSON file a claim; the page is written beside this folder.",
 )
 @click.option("--smoke", is_flag=True, help="Every system at scale `smoke`, on made-up sentences.")
-@click.option(
-    "--recipe", "names", multiple=True, help="With --smoke: only this one."
-)
+@click.option("--recipe", "names", multiple=True, help="With --smoke: only this one.")
 @click.option("--out", type=click.Path(path_type=Path), help="With --smoke: keep the runs here.")
-@click.option(
-    "--workers", type=click.IntRange(1), help="With --smoke: systems at a time. [default: cores]"
-)
+@click.option("--workers", type=click.IntRange(1), help="Trainings at a time. [default: cores]")
 def reproduce(
     claims: tuple[str, ...],
     everything: bool,
@@ -353,7 +349,7 @@ def reproduce(
     from training.claims.command import list_claims, run_claims, write_report
 
     if claims or everything:
-        trouble = run_claims(claims, data=data, work=work, results=results)
+        trouble = run_claims(claims, data=data, work=work, results=results, workers=workers)
         if trouble:
             raise click.ClickException("; ".join(trouble))
     elif only_report:

@@ -125,7 +125,7 @@ def change(parameters: P, assignments: Sequence[str]) -> P:
         key, equals, value = assignment.partition("=")
         if key not in names:
             raise InputError(
-                "The recipe has no such parameter.",
+                "There is no such parameter.",
                 field="--set",
                 given=key,
                 remedy=_suggest(key, names),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 from service.errors import InterlinguaError
+from service.hardware import available_cores
 from training.claims import comparison
 from training.claims.judge import is_stale, run_claim
 from training.claims.ledger import find_claim, in_order, ledger_table
@@ -21,7 +23,14 @@ def list_claims(results: Path) -> str:
     return ledger_table(results)
 
 
-def run_claims(names: Sequence[str], *, data: Path | None, work: Path, results: Path) -> list[str]:
+def run_claims(
+    names: Sequence[str],
+    *,
+    data: Path | None,
+    work: Path,
+    results: Path,
+    workers: int | None = None,
+) -> list[str]:
     """Run claims from data to verdict, and return what went wrong, a line each.
 
     A claim that fails does not keep the others from being run. Each result is written as soon as
@@ -33,6 +42,7 @@ def run_claims(names: Sequence[str], *, data: Path | None, work: Path, results: 
         data: The data folder.
         work: Where runs and figures are kept.
         results: Where results go.
+        workers: Trainings at a time; as many as cores where None.
 
     Raises:
         NotFoundError: There is no claim of one of the IDs.
@@ -46,25 +56,32 @@ def run_claims(names: Sequence[str], *, data: Path | None, work: Path, results: 
         claims = [claim for claim in in_order() if is_stale(claim, results)]
         compared = comparison.is_stale(results)
     root = open_folder(data).root.resolve()
+    count = workers or available_cores()
     progress = Progress(sys.stderr)
     trouble = []
     for claim in claims:
         progress.title(f"{claim.id}: {claim.says}")
         try:
             result = run_claim(
-                claim, work=work.resolve(), data=root, results=results, say=progress.note
+                claim,
+                work=work.resolve(),
+                data=root,
+                results=results,
+                workers=count,
+                say=progress.note,
             )
             draw_claim(claim, result, results, work=work.resolve(), data=root)
-        except InterlinguaError as error:
-            trouble.append(f"{claim.id}: {error}")
-            progress.note(str(error))
+        except Exception as error:  # whatever it is, the other claims go on
+            said = str(error) if isinstance(error, InterlinguaError) else traceback.format_exc()
+            trouble.append(f"{claim.id}: {said.strip().splitlines()[-1]}")
+            progress.note(said)
             continue
         write_report(results)
         progress.note(f"{claim.id}: {result['verdict']}")
     if compared:
         progress.title("all systems side by side")
         comparison.run_comparison(
-            work=work.resolve(), data=root, results=results, say=progress.note
+            work=work.resolve(), data=root, results=results, workers=count, say=progress.note
         )
         write_report(results)
     return trouble

@@ -11,7 +11,7 @@ from typing import Any
 
 from training.claims import chidambaram, li, yu
 from training.claims.claim import SEEDS
-from training.claims.judge import provenance
+from training.claims.judge import provenance, train_all
 from training.claims.news import SPEED, search
 from training.claims.quantities import Quantity, measure_run
 from training.claims.store import read_json, write_json
@@ -99,9 +99,16 @@ def is_stale(results: Path) -> bool:
 
 
 def run_comparison(
-    *, work: Path, data: Path, results: Path, say: Callable[[str], None] = lambda _: None
+    *,
+    work: Path,
+    data: Path,
+    results: Path,
+    workers: int = 1,
+    say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, object]:
     """Train and measure what is not yet, keep the table and draw the picture."""
+    runs = [system.seeded(seed) for system in SYSTEMS.values() for seed in SEEDS]
+    train_all(runs, work, data, workers=workers, say=say)
     rows: dict[str, dict[str, list[float]]] = {}
     for name, system in SYSTEMS.items():
         rows[name] = {quantity.name: [] for quantity in MEASURES}

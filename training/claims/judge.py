@@ -6,7 +6,9 @@ import dataclasses
 import math
 import statistics
 import subprocess
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -15,6 +17,7 @@ import service
 from training.claims.claim import Claim, Part
 from training.claims.quantities import Measured, Quantity, measure_run
 from training.claims.store import read_json, write_json
+from training.claims.trained import Run, train_run
 from training.claims.verdict import (
     Finding,
     all_of,
@@ -95,12 +98,44 @@ def provenance() -> dict[str, object]:
     }
 
 
+def train_all(
+    runs: Sequence[Run],
+    work: Path,
+    data: Path,
+    *,
+    workers: int,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Train those of `runs` that are not trained, `workers` at a time, in their order.
+
+    Raises:
+        InputError: A training fails; those beside it come to their end before.
+    """
+
+    def train(run: Run) -> None:
+        begun = time.perf_counter()
+        train_run(run, work, data, sharing=workers)
+        say(f"trained {run.recipe}-{run.key} in {time.perf_counter() - begun:,.0f} s")
+
+    missing = list(dict.fromkeys(run for run in runs if not run.is_trained(work)))
+    say(f"{len(missing)} of {len(runs)} runs to train")
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(train, run) for run in missing]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
 def run_claim(
     claim: Claim,
     *,
     work: Path,
     data: Path,
     results: Path,
+    workers: int = 1,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, object]:
     """Run `claim` from data to verdict and keep the result, whole or not at all.
@@ -110,8 +145,10 @@ def run_claim(
         work: Where runs and figures are kept, so that a broken-off claim goes on.
         data: The data folder.
         results: Where the result goes.
+        workers: Trainings at a time.
         say: Tells people what comes next.
     """
+    train_all(claim.runs(), work, data, workers=workers, say=say)
     result = judge(claim, measure_claim(claim, work, data, say))
     write_json(result_file(results, claim.id), result)
     return result

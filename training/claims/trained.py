@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -72,24 +73,32 @@ class Run:
         return (self.place(work) / "bundle" / "bundle.json").exists()
 
 
-def train_run(run: Run, work: Path, data: Path) -> Path:
+def train_run(run: Run, work: Path, data: Path, *, sharing: int = 1) -> Path:
     """Return the directory of `run`, trained now where it was not before.
 
     It is trained in a process of its own by the command that people would type, so that it can be
-    stopped, and goes on from its last checkpoint when it is asked for again.
+    stopped, and goes on from its last checkpoint when it is asked for again. Two who ask for the
+    same run at a time get the same one.
 
     Args:
         run: What is trained.
         work: The ledger's directory.
         data: The data folder.
+        sharing: How many trainings share the cores.
 
     Raises:
         InputError: The training fails; the end of what it said is in the message.
     """
     directory = run.place(work)
-    if run.is_trained(work):
-        return directory
     directory.parent.mkdir(parents=True, exist_ok=True)
+    with directory.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not run.is_trained(work):
+            _train(run, directory, data, sharing=sharing)
+    return directory
+
+
+def _train(run: Run, directory: Path, data: Path, *, sharing: int) -> None:
     command = [sys.executable, "-c", "from service.cli import main; main()", "train", run.recipe]
     command += ["--scale", "small", "--no-measure", "--data", str(data), "--out", str(directory)]
     for assignment in run.assignments:
@@ -102,7 +111,7 @@ def train_run(run: Run, work: Path, data: Path) -> Path:
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,
-            env={**os.environ, "PYTHONPATH": source},
+            env={**os.environ, "PYTHONPATH": source, "LOCAL_WORLD_SIZE": str(sharing)},
         )
     if result.returncode:
         end = said.read_text(encoding="utf-8")[-1000:]
@@ -110,7 +119,6 @@ def train_run(run: Run, work: Path, data: Path) -> Path:
     shutil.rmtree(directory / "cache", ignore_errors=True)  # corpus and tokens: large, and remade
     for checkpoint in directory.glob("*/*.pt"):
         checkpoint.unlink()
-    return directory
 
 
 def training_speed(directory: Path) -> float:

@@ -96,9 +96,9 @@ class Classification:
         means: Mapping[tuple[str, str], float],
         folds: tuple[float, ...],
     ) -> list[Figure]:
-        matrix: dict[str, dict[str, float]] = defaultdict(dict)
+        matrix: dict[str, dict[str, float]] = {}
         for (source, target), value in means.items():
-            matrix[source][target] = value
+            matrix.setdefault(source, {})[target] = value
         figures = []
         for name, chosen in (
             ("cross", {pair: value for pair, value in means.items() if pair[0] != pair[1]}),

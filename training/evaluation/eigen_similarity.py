@@ -21,7 +21,7 @@ from service.inference.session import Vectors
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
 from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import read_rows
+from training.evaluation.nway_rows import Rows, check_rows, read_rows
 
 NAME = "eigen"
 
@@ -66,12 +66,15 @@ class EigenSimilarity:
     """What may be changed with `--set`."""
 
     source: str = "ntrex"  # an n-way source under parallel/
-    rows: tuple[int, ...] = (0, 10_000_000)  # from, below
+    rows: Rows = (0, 10_000_000)  # from, below
     pivot: str = "en"
     languages: tuple[str, ...] = ()  # the model's where none
     samples: int = 1000  # N
     size: int = 10  # K
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return Psi x 1000 of the pivot and each language.
@@ -80,7 +83,7 @@ class EigenSimilarity:
             InputError: The source or a language is missing, or there are too few rows.
         """
         wanted = require_languages(model, self.languages, least=2)
-        columns = read_rows(folder(), self.source, wanted, (self.rows[0], self.rows[-1]))
+        columns = read_rows(folder(), self.source, wanted, self.rows)
         if self.pivot not in columns or len(columns[self.pivot]) < self.size:
             raise InputError(
                 f"{self.size} rows are due that have the pivot, {self.pivot}.", field="size"

@@ -19,7 +19,7 @@ from training.data.moses import find_moses, read_moses
 from training.data.nway import find_nway, read_nway
 from training.evaluation.figures import Figure
 from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import read_rows
+from training.evaluation.nway_rows import Rows, check_rows, read_rows
 
 NAME = "large-search"
 
@@ -45,10 +45,13 @@ class LargeSearch:
     """What may be changed with `--set`."""
 
     source: str = "ntrex"  # an n-way source under parallel/: the queries
-    rows: tuple[int, ...] = (0, 10_000_000)  # from, below
+    rows: Rows = (0, 10_000_000)  # from, below
     crowd: tuple[str, ...] = ("bible_nt", "wmt_nway", "tatoeba")  # what else is in the index
     most: int = 100_000  # sentences of the crowd in each language
     languages: tuple[str, ...] = ()  # the model's where none
+
+    def __post_init__(self) -> None:
+        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the error over all pairs of languages.
@@ -58,7 +61,7 @@ class LargeSearch:
         """
         opened = folder()
         languages = require_languages(model, self.languages, least=2)
-        columns = read_rows(opened, self.source, languages, (self.rows[0], self.rows[-1]))
+        columns = read_rows(opened, self.source, languages, self.rows)
         queries = {
             language: vectors_of(model, texts, language, unit=True)
             for language, texts in columns.items()

@@ -51,19 +51,21 @@ def draw_map(
         path: Of the picture.
         names: Written beside each point, where there are any.
     """
+    from matplotlib import rc_context
     from matplotlib.figure import Figure as Picture
 
-    picture = Picture(figsize=(6.4, 4.8), layout="constrained")
-    axes = picture.add_subplot()
-    for group in sorted(set(groups)):
-        own = [i for i, name in enumerate(groups) if name == group]
-        axes.scatter(places[own, 0], places[own, 1], s=14, label=group)
-        for i in own if names else ():
-            axes.annotate(names[i], (places[i, 0], places[i, 1]), fontsize=7)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.legend(fontsize=8)
-    picture.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    with rc_context({"svg.hashsalt": "interlingua"}):  # the same places, the same file
+        picture = Picture(figsize=(6.4, 4.8), layout="constrained")
+        axes = picture.add_subplot()
+        for group in sorted(set(groups)):
+            own = [i for i, name in enumerate(groups) if name == group]
+            axes.scatter(places[own, 0], places[own, 1], s=14, label=group)
+            for i in own if names else ():
+                axes.annotate(names[i], (places[i, 0], places[i, 1]), fontsize=7)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.legend(fontsize=8)
+        picture.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def same_class_abroad(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from service.classification.head import HEAD_FILE
 from service.commands.model_choice import chosen_model
 from service.errors import InputError
 from service.inference.encoder import Encoder
@@ -75,6 +76,13 @@ def open_model(place: str | Path) -> SentenceModel:
             given=str(place),
             remedy="Name a bundle, a run, a Hugging Face directory with ONNX weights, or a URL "
             "that begins with http.",
+        )
+    if (directory / HEAD_FILE).exists():
+        raise InputError(
+            "This is a classifier, and what is measured are encoders.",
+            field="--model",
+            given=str(place),
+            remedy="Name an encoder's bundle; a classifier is measured when it is fitted.",
         )
     inside = directory / "bundle"
     return Encoder(inside if inside.is_dir() else directory)

@@ -18,7 +18,7 @@ from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
 from training.evaluation.large_search import nearest
 from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import read_rows
+from training.evaluation.nway_rows import Rows, check_rows, read_rows
 
 NAME = "n-best"
 
@@ -74,8 +74,11 @@ class NBest:
     """What may be changed with `--set`."""
 
     source: str = "ntrex"  # an n-way source under parallel/
-    rows: tuple[int, ...] = (0, 10_000_000)  # from, below
+    rows: Rows = (0, 10_000_000)  # from, below
     languages: tuple[str, ...] = ()  # the model's where none
+
+    def __post_init__(self) -> None:
+        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the two precisions, means over ordered pairs of languages.
@@ -84,7 +87,7 @@ class NBest:
             InputError: The source or a language is missing.
         """
         languages = require_languages(model, self.languages, least=2)
-        columns = read_rows(folder(), self.source, languages, (self.rows[0], self.rows[-1]))
+        columns = read_rows(folder(), self.source, languages, self.rows)
         vectors = {
             language: vectors_of(model, texts, language, unit=True)
             for language, texts in columns.items()

@@ -9,9 +9,22 @@ from training.data.folder import DataFolder
 from training.data.lines import BrokenLines
 from training.data.nway import find_nway, read_nway
 
+Rows = tuple[int, ...]
+"""From the first, up to but not with the second."""
+
+
+def check_rows(rows: Rows) -> None:
+    """Refuse what is no range of rows.
+
+    Raises:
+        ValueError: It is not two numbers, the smaller one first.
+    """
+    if len(rows) != 2 or not 0 <= rows[0] < rows[1]:
+        raise ValueError("rows are two numbers, from and below: rows=700,996")
+
 
 def read_rows(
-    folder: DataFolder, source: str, languages: Sequence[str], rows: tuple[int, int]
+    folder: DataFolder, source: str, languages: Sequence[str], rows: Rows
 ) -> dict[str, list[str]]:
     """Return the sentences of each language, line i of all the same one.
 

@@ -18,7 +18,7 @@ from service.inference.session import Vectors
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
 from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import read_rows
+from training.evaluation.nway_rows import Rows, check_rows, read_rows
 
 NAME = "p-at-n"
 
@@ -50,12 +50,15 @@ class PrecisionAt:
     """What may be changed with `--set`."""
 
     source: str = "ntrex"  # an n-way source under parallel/
-    rows: tuple[int, ...] = (0, 10_000_000)  # from, below
+    rows: Rows = (0, 10_000_000)  # from, below
     pivot: str = "en"  # translations are looked for from this language
     languages: tuple[str, ...] = ()  # the model's where none
     best: int = 1  # N
     others: int = 999  # K; as many as there are where there are fewer
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return P@N from the pivot to each language.
@@ -68,7 +71,7 @@ class PrecisionAt:
             raise InputError(
                 f"The pivot is none of {', '.join(wanted)}.", field="pivot", given=self.pivot
             )
-        columns = read_rows(folder(), self.source, wanted, (self.rows[0], self.rows[-1]))
+        columns = read_rows(folder(), self.source, wanted, self.rows)
         vectors = {
             language: vectors_of(model, texts, language, unit=False)
             for language, texts in columns.items()

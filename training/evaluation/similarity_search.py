@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
 from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import read_rows
+from training.evaluation.nway_rows import Rows, check_rows, read_rows
 from training.evaluation.retrieval import accuracy
 
 NAME = "search"
@@ -25,12 +25,11 @@ class SimilaritySearch:
     """What may be changed with `--set`."""
 
     source: str = "ntrex"  # an n-way source under parallel/
-    rows: tuple[int, ...] = (700, 10_000_000)  # from, below
+    rows: Rows = (700, 10_000_000)  # from, below
     languages: tuple[str, ...] = ()  # the model's where none
 
     def __post_init__(self) -> None:
-        if len(self.rows) != 2 or self.rows[0] >= self.rows[1]:
-            raise ValueError("rows are two numbers, from and below: rows=700,996")
+        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the error; `by_language` is that of each as the query, the matrix that of pairs.
@@ -39,7 +38,7 @@ class SimilaritySearch:
             InputError: The source or a language is missing.
         """
         languages = require_languages(model, self.languages, least=2)
-        columns = read_rows(folder(), self.source, languages, (self.rows[0], self.rows[1]))
+        columns = read_rows(folder(), self.source, languages, self.rows)
         vectors = {
             language: vectors_of(model, texts, language, unit=True)
             for language, texts in columns.items()

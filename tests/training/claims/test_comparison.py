@@ -24,6 +24,7 @@ def test_every_system_is_measured_once_a_seed_and_ranked(
         return Measured(value + len(asked) % 3)
 
     monkeypatch.setattr("training.claims.comparison.measure_run", measure)
+    monkeypatch.setattr("training.claims.comparison.train_all", lambda *_, **__: None)
     results = tmp_path / "reproduction"
     assert "Not run yet" in comparison.comparison_section(results)
     comparison.run_comparison(work=tmp_path, data=tmp_path, results=results)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +73,7 @@ def test_folds_are_kept_for_paired_tests(folder: DataFolder, model: KnownVectors
         model, lambda: folder
     )
     assert len(cross.by_fold) == 5
+    assert json.loads(json.dumps(dataclasses.asdict(cross)))["value"] == cross.value
     assert np.mean(cross.by_fold) == pytest.approx(cross.value)
 
 
