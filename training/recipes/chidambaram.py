@@ -262,7 +262,7 @@ RECIPE = Recipe(
     name="chidambaram",
     summary="Chidambaram et al. 2018: word + n-gram transformer; four kinds of tasks in turn",
     scales=SCALES,
-    minutes=180,
+    minutes=25,
     stages=(Stage(name=RANKING, build=build_ranking), Stage(name=MAIN, build=build)),
     model=model,
     systems={
