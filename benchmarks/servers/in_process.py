@@ -51,7 +51,7 @@ def main() -> None:
     options = parser.parse_args()
     options.environments, options.models = options.environments.resolve(), options.models.resolve()
     prepare_models(options.models)
-    texts = mixed_texts(150) if options.mixed else short_texts(800)
+    texts = mixed_texts(80) if options.mixed else short_texts(400)
     print(f"machine: {machine()}; {len(texts)} {'mixed' if options.mixed else 'short'} texts")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "texts"
