@@ -18,7 +18,7 @@ from service.shipped import DEMO_CORPUS
 
 DEMO_NAME = "demo"
 
-WAITS_SECONDS = (0.3, 0.6, 1.2)
+WAITS_SECONDS = (0.5, 1.0, 2.0)
 """Before each further try: replicas that start at once over one engine all find no corpus."""
 
 _log = logging.getLogger(__name__)

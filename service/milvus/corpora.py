@@ -2,13 +2,14 @@
 
 A corpus is there from the moment its row is in the registry: the collection is made before and
 dropped after, so a break leaves at most a collection that no row names, which the next creation of
-that name clears away.
+that name clears away when nobody has named it for a while.
 """
 
 from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -27,6 +28,9 @@ REGISTRY = "interlingua__registry"
 """No corpus' collection has two underscores in a row: see `collection_name`."""
 
 MAX_CORPORA = 16_384
+
+MAKING_SECONDS = 3.0
+"""A collection that no row names is another service's, which is about to write it, for so long."""
 
 
 class MilvusCorpora:
@@ -92,7 +96,7 @@ class MilvusCorpora:
             None if fields is None else check_types(fields),
         )
         with self._lock, engine_errors(name):
-            if self._rows(name):
+            if self._is_made(name, header.collection):
                 raise ConflictError(
                     "A corpus of this name is there already.",
                     field="name",
@@ -143,6 +147,15 @@ class MilvusCorpora:
             consistency_level="Strong",
         )
         return rows
+
+    def _is_made(self, name: str, collection: str) -> bool:
+        """Return whether a corpus is there; wait for one that another service may be making."""
+        until = time.monotonic() + MAKING_SECONDS
+        while not (made := bool(self._rows(name))) and self._client.has_collection(collection):
+            if time.monotonic() > until:
+                break
+            time.sleep(0.1)
+        return made
 
     def _make_registry(self) -> None:
         from pymilvus import DataType

@@ -1,0 +1,53 @@
+"""Several services that start at once over one fresh engine."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.drills.engine import Engine
+from service.demo.loader import load_demo
+from service.inference.session import Vectors
+from service.search.document import Document
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # the client's own
+    pytest.mark.skipif(
+        importlib.util.find_spec("milvus_lite") is None
+        or importlib.util.find_spec("pymilvus") is None,
+        reason="the extra milvus is not installed",
+    ),
+]
+SERVICES = 3
+
+
+def test_all_find_the_demo_corpus(tmp_path: Path) -> None:
+    from service.milvus.corpora import MilvusCorpora
+
+    path = tmp_path / "corpus.jsonl"
+    documents = [{"id": f"d{i}", "text": f"text {i}", "language": "en"} for i in range(50)]
+    path.write_text("\n".join(map(json.dumps, documents)))
+    together = threading.Barrier(SERVICES)
+
+    def encode(texts: Sequence[Document]) -> Vectors:
+        return np.random.default_rng(0).standard_normal((len(texts), 4)).astype(np.float32)
+
+    def start(engine: MilvusCorpora) -> None:
+        together.wait()
+        load_demo(engine, encode, model="m", space="s", dimension=4, path=path)
+
+    with Engine(tmp_path / "engine") as engine:
+        services = [MilvusCorpora(engine.url) for _ in range(SERVICES)]
+        with ThreadPoolExecutor(SERVICES) as pool:
+            list(pool.map(start, services))
+        assert [service.get("demo").count() for service in services] == [50] * SERVICES
+        for service in services:
+            service.close()
