@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from service.bundle.reader import read_bundle
+from service.bundle.reader import Bundle, read_bundle
 from service.errors import SettingsError
 from service.inference import choosing, execution
 from service.inference.choosing import Choice, Measured, Wishes, choose
@@ -68,7 +68,7 @@ def test_the_fastest_that_comes_near_is_taken_and_remembered(
         choose(bundle, Wishes(), memory=memory)
 
 
-def _transformer(tiny_bundle: Path) -> choosing.Bundle:
+def _transformer(tiny_bundle: Path) -> Bundle:
     bundle = read_bundle(tiny_bundle)
     manifest = bundle.manifest.model_copy(update={"family": "transformer"})
     return type(bundle)(bundle.directory, manifest, bundle.elsewhere)

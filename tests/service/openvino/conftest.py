@@ -10,8 +10,6 @@ from safetensors.numpy import save_file
 from service.huggingface.bert_graph import bert_graph
 from service.huggingface.configs import ModelConfig
 
-pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
-
 WIDTH, HIDDEN, LAYERS, WORDS, PLACES = 64, 128, 2, 200, 96
 
 
