@@ -29,6 +29,8 @@ class Part:
             `first` itself where there is no second.
         relation: Which of the rules of `training.claims.verdict`.
         bound: The margin of `not worse`, the bound of `at least` and `at most`.
+        learnt: What the mean of both sides must be better than, where there is such a figure: to
+            be better than a system that has learnt nothing yet decides nothing.
     """
 
     says: str
@@ -38,6 +40,7 @@ class Part:
     against: Quantity | None = None
     relation: Relation = "better"
     bound: float = 0.0
+    learnt: float | None = None
 
     @property
     def cells(self) -> tuple[tuple[str, Quantity], ...]:
@@ -100,6 +103,7 @@ class Claim:
             ],
             [run.key for run in self.runs()],
             [[part.relation, part.bound, part.quantity.better] for part in self.parts],
+            [part.learnt for part in self.parts if part.learnt is not None],
         ]
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
 

@@ -12,7 +12,7 @@ _DATA = (
     "trained on WMT news, WMT pairs and Tatoeba for Europarl; news articles of MasakhaNEWS (en, "
     "fr) and 10kGNAD (de) for RCV1/RCV2"
 )
-_TEXT = ("sources=wmt_nway,wmt_pairs,tatoeba", "research=true", "iterations=10")
+_TEXT = ("sources=wmt_nway,wmt_pairs,tatoeba", "research=true", "iterations=50")
 
 BICVM = System("bicvm", _TEXT)
 BICVM_PLUS = System("bicvm", ("languages=en,de,fr", *_TEXT), paper=("languages=en,de,fr",))

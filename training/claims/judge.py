@@ -157,6 +157,7 @@ def run_claim(
 def _judge_part(part: Part, cells: Cells) -> dict[str, object]:
     found = [cells[cell] for cell in part.cells]
     finding = _find(part, [[one.value for one in measured] for measured in found], found)
+    learnt = all(_has_learnt(part, measured) for measured in found)
     return {
         "says": part.says,
         "relation": part.relation,
@@ -175,8 +176,16 @@ def _judge_part(part: Part, cells: Cells) -> dict[str, object]:
             name: round(value, 5) if math.isfinite(value) else None
             for name, value in dataclasses.asdict(finding.test).items()
         },
-        "verdict": finding.verdict,
+        "learnt": learnt,
+        "verdict": finding.verdict if learnt else "undecided",
     }
+
+
+def _has_learnt(part: Part, measured: Sequence[Measured]) -> bool:
+    if part.learnt is None:
+        return True
+    mean = statistics.mean(one.value for one in measured)
+    return mean > part.learnt if part.quantity.better == "higher" else mean < part.learnt
 
 
 def _find(

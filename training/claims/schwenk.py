@@ -76,8 +76,10 @@ CLAIMS = (
         data=_DATA,
         systems={"BLSTM 1:1": BLSTM, "LSTM 1:1": LSTM, "BLSTM 1:N": BLSTM_N, "LSTM 1:N": LSTM_N},
         parts=(
-            Part(says="1:1 into cs", quantity=_EFD, first="BLSTM 1:1", second="LSTM 1:1"),
-            Part(says="1:N", quantity=search(), first="BLSTM 1:N", second="LSTM 1:N"),
+            Part(
+                says="1:1 into cs", quantity=_EFD, first="BLSTM 1:1", second="LSTM 1:1", learnt=90.0
+            ),
+            Part(says="1:N", quantity=search(), first="BLSTM 1:N", second="LSTM 1:N", learnt=90.0),
         ),
         scale="Widths are 96 for 512. After one epoch a deep stack may have further to go than "
         "a shallow layer; the paper trains five, on three hundred times the text.",
@@ -93,7 +95,15 @@ CLAIMS = (
             "BLSTM 1:1": BLSTM,
             "wide LSTM 1:1": _one_to_one("encoder=lstm", "layers=3", "width=192"),
         },
-        parts=(Part(says="1:1 into cs", quantity=_EFD, first="BLSTM 1:1", second="wide LSTM 1:1"),),
+        parts=(
+            Part(
+                says="1:1 into cs",
+                quantity=_EFD,
+                first="BLSTM 1:1",
+                second="wide LSTM 1:1",
+                learnt=90.0,
+            ),
+        ),
         scale="As S1.",
     ),
     Claim(

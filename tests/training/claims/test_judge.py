@@ -109,6 +109,18 @@ def test_a_comparison_of_two_measures_on_one_system(work: Path, data: Path, tmp_
     assert is_stale(made_claim(id="X2"), tmp_path)
 
 
+def test_a_side_that_has_not_learnt_decides_nothing(
+    results: Path, work: Path, data: Path, tmp_path: Path
+) -> None:
+    assert results.exists()
+    part = Part(says="search", quantity=SEARCH, first="long", second="short", learnt=0.5)
+    claim = made_claim(parts=(part,))
+    assert claim.key() != made_claim().key()
+    result = run_claim(claim, work=work, data=data, results=tmp_path)
+    assert result["verdict"] == "undecided"
+    assert "one has not learnt" in report(tmp_path, (claim,))
+
+
 def test_the_page_shows_results_and_what_is_not_run(results: Path, work: Path, data: Path) -> None:
     claim, other = made_claim(), made_claim(id="X9", says="Another.")
     result = read_json(results / "X1.json")
