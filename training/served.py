@@ -69,7 +69,8 @@ def served(bundle: Path) -> Iterator[Served]:
     environment["PYTHONPATH"] = str(Path(service.__file__).parents[1])
     command = [sys.executable, "-c", "from service.cli import main; main()", "serve"]
     command += ["--port", "0", "--model", str(bundle.resolve()), "--no-demo-corpus"]
-    command += ["--workers", "1", "--log-level", "error"]
+    # What `Encoder` runs too; another runtime or precision has other digits.
+    command += ["--workers", "1", "--log-level", "error", "--runtime", "onnxruntime"]
     with tempfile.TemporaryDirectory() as data, tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(  # noqa: S603 - our own command
             [*command, "--data", data],

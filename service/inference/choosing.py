@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from service.bundle.reader import Bundle
-from service.errors import BundleError
+from service.errors import BackendError, BundleError
 from service.inference.encoder import Encoder
 from service.inference.execution import (
     Execution,
@@ -171,7 +171,7 @@ def _measure_all(bundle: Bundle, ways: Sequence[Execution]) -> list[Measured]:
     for way in ways:
         try:
             vectors, rate = _encode(bundle, way, probes)
-        except BundleError as error:
+        except (BackendError, BundleError) as error:
             if len(ways) == 1:
                 raise
             log.warning("%s is left out: %s", way.name, error)

@@ -95,7 +95,7 @@ class OpenVinoSession:
         """Return float32 [batch, dimension] for padded `inputs`: pooled, not normalised.
 
         Raises:
-            BackendError: The runtime failed, or a number is not finite.
+            BackendError: The runtime failed, lost texts, or a number is not finite.
         """
         rounded = {name: _widen(array) for name, array in inputs.items()}
         feed = {name: graph_input(name, rounded) for name in self._inputs}
@@ -110,6 +110,11 @@ class OpenVinoSession:
             states = request.get_output_tensor(self._output).data
             pooler = self._pooler
             vectors = states.copy() if pooler is None else pooler(states, rounded["mask"])
+        if len(vectors) != len(rounded["mask"]):
+            raise BackendError(
+                f"OpenVINO answers {len(vectors)} vectors for {len(rounded['mask'])} texts.",
+                remedy="Serve this model with --runtime onnxruntime.",
+            )
         return check_finite(vectors)
 
     @contextmanager
