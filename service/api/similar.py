@@ -12,6 +12,7 @@ from fastapi import Query as Parameter
 
 from service.api.auth import needs
 from service.api.body import json_body
+from service.api.documents import FilterParameter, filter_of
 from service.api.hits import check_fields, hit_answer
 from service.api.input_vectors import embed_inputs
 from service.api.openapi import answer, body
@@ -58,6 +59,7 @@ async def similar_to_one(
     ] = None,
     min_score: Annotated[float | None, Parameter(ge=-1, le=1, description="Least cosine")] = None,
     offset: Annotated[int, Parameter(ge=0, description="So many of the best are left out")] = 0,
+    filter: FilterParameter = None,
     model: Annotated[str | None, Parameter(description="A loaded model")] = None,
 ) -> Json:
     """Find the documents nearest to one text: for curl and the address bar."""
@@ -68,6 +70,7 @@ async def similar_to_one(
         languages=[part.strip() for part in languages.split(",")] if languages else None,
         min_score=min_score,
         offset=offset,
+        filter=filter_of(filter),
         model=model,
     )
     (row,) = await _search(request, work)

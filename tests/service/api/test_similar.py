@@ -52,6 +52,16 @@ async def test_get_gives_the_one_list(library: Running) -> None:
     assert {hit["language"] for hit in got.json()} <= {"en", "ja"}
 
 
+async def test_get_takes_a_filter(library: Running) -> None:
+    await library.client.post(
+        "/corpora/library/documents",
+        json={"documents": [{"id": "law", "text": QUERY, "metadata": {"topic": "law"}}]},
+    )
+    params = {"q": QUERY, "corpus": "library", "filter": '{"topic": "law"}'}
+    got = await library.client.get("/similar", params=params)
+    assert [hit["id"] for hit in got.json()] == ["law"]
+
+
 async def test_languages_filter_and_least_score_narrow_it(library: Running) -> None:
     async def ids(**conditions: object) -> set[str]:
         body = {"inputs": QUERY, "k": 10} | conditions
@@ -124,7 +134,12 @@ async def test_what_cannot_be_used_is_refused(
 
 @pytest.mark.parametrize(
     ("params", "field"),
-    [({}, "q"), ({"q": "a", "k": "0"}, "k"), ({"q": "a", "k": "x"}, "k")],
+    [
+        ({}, "q"),
+        ({"q": "a", "k": "0"}, "k"),
+        ({"q": "a", "k": "x"}, "k"),
+        ({"q": "a", "filter": "[]"}, "filter"),
+    ],
 )
 async def test_the_get_form_too(library: Running, params: dict[str, str], field: str) -> None:
     response = await library.client.get("/similar", params=params)
