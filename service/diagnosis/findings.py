@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias
 from service.classification.head import read_head
 from service.diagnosis.machine import execution_providers, installed_versions
 from service.errors import InterlinguaError, SettingsError
-from service.hardware import available_cores
 from service.huggingface.bundle import read_model
 from service.security.exposure import asks_for_keys, check_exposure, is_loopback
 from service.settings import Settings
@@ -42,7 +41,7 @@ class Finding:
 def find(settings: Settings) -> list[Finding]:
     """Look at everything that a start would trip over, and return what was found."""
     checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
-        _runtimes, _models, _data, _address, _threads, _safety,
+        _runtimes, _models, _data, _address, _safety,
     )  # fmt: skip
     return [finding for check in checks for finding in check(settings)]
 
@@ -96,13 +95,6 @@ def _address(settings: Settings) -> Iterator[Finding]:
             what = f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}."
             remedy = "Is it running already? Choose another port with --port."
             yield Finding("error", what, remedy)
-
-
-def _threads(settings: Settings) -> Iterator[Finding]:
-    cores = available_cores()
-    if settings.workers > cores:
-        what = f"{settings.workers} workers share {cores} cores, and slow each other down."
-        yield Finding("advice", what, f"Set --workers {cores}, or measure: interlingua bench.")
 
 
 def _safety(settings: Settings) -> Iterator[Finding]:
