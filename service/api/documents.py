@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import JsonValue
 
 from service.api.auth import needs
 from service.api.body import NDJSON, json_body, lines, media_type, parse_json
@@ -28,7 +29,6 @@ from service.api.work import WorkOf
 from service.errors import MalformedError
 from service.search.backend import CorpusBackend
 from service.search.document import Document
-from service.search.filters import Filter
 from service.search.incoming import incoming_from_json
 from service.security.grants import Scope
 
@@ -163,7 +163,7 @@ def _check(line: bytes, *, corpus: CorpusBackend) -> None:
     incoming_from_json(parse_json(line), dimension=corpus.dimension, fields=corpus.fields)
 
 
-def filter_of(text: str | None) -> Filter | None:
+def filter_of(text: str | None) -> dict[str, JsonValue] | None:
     """Return the filter that a query parameter holds as JSON."""
     if text is None:
         return None
