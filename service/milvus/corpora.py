@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from service.errors import ConflictError, InputError, NotFoundError
+from service.errors import InputError, NotFoundError
 from service.milvus.client import Row, connect, engine_errors, quoted
 from service.milvus.corpus import MilvusCorpus, MilvusHeader
 from service.milvus.rows import make_indexes, make_schema
+from service.search.checks import check_new_name
 from service.search.document import Metadata, check_corpus_name, check_metadata
 from service.search.fields import FieldTypes, check_types
 from service.search.passages import PassagePolicy
@@ -96,13 +97,7 @@ class MilvusCorpora:
             None if fields is None else check_types(fields),
         )
         with self._lock, engine_errors(name):
-            if self._is_made(name, header.collection):
-                raise ConflictError(
-                    "A corpus of this name is there already.",
-                    field="name",
-                    given=name,
-                    remedy="Choose another name, or drop that one first.",
-                )
+            check_new_name(name, taken=self._is_made(name, header.collection))
             self._client.drop_collection(header.collection)  # what a break may have left
             self._client.create_collection(
                 header.collection,

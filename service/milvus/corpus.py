@@ -19,12 +19,11 @@ from service.milvus.rows import FIELDS, document_of, hit_of, rows_of, search_par
 from service.search.backend import CorpusInfo, Page, UpsertCounts
 from service.search.checks import (
     check_count,
-    check_excluded,
     check_fields,
+    check_search,
     check_space,
     check_unique,
     check_whole,
-    lowest_score,
     unit_vectors,
 )
 from service.search.document import Document, Hit, Metadata
@@ -222,26 +221,24 @@ class MilvusCorpus:
         exclude: Sequence[Collection[str]] | None = None,
     ) -> list[list[Hit]]:
         """Return for each vector its nearest documents, best first."""
-        check_count("k", k)
-        queries = unit_vectors(vectors, dimension=self.dimension)
-        lowest = lowest_score(min_score)
+        asked = check_search(
+            vectors, dimension=self.dimension, k=k, min_score=min_score, exclude=exclude
+        )
         check_filter(filter, self.fields)
-        excluded = check_excluded(exclude, len(queries))
-        depth = k + max(map(len, excluded), default=0)
-        if depth > MAX_HITS:
+        if asked.depth > MAX_HITS:
             raise InputError(
                 f"At most {MAX_HITS} hits a query, those left out included, on this vector engine.",
                 field="k",
-                given=depth,
+                given=asked.depth,
             )
         expression = compile_expression(filter, languages)
-        if not len(queries):
+        if not len(asked.queries):
             return []
         with engine_errors(self.name):
             answers = self._client.search(
                 self._header.collection,
-                data=list(queries),
-                limit=depth,
+                data=list(asked.queries),
+                limit=asked.depth,
                 filter=expression or "",
                 output_fields=FIELDS,
                 search_params=search_parameters(self._header.policy),
@@ -251,8 +248,8 @@ class MilvusCorpus:
             self._require_fields(filter)
         hits = [[hit_of(found["entity"], found["distance"]) for found in row] for row in answers]
         return [
-            [hit for hit in row if hit.score >= lowest and hit.id not in left_out][:k]
-            for row, left_out in zip(hits, excluded, strict=True)
+            [hit for hit in row if hit.score >= asked.lowest and hit.id not in left_out][:k]
+            for row, left_out in zip(hits, asked.excluded, strict=True)
         ]
 
     def _require_fields(self, filter: Filter | None) -> None:

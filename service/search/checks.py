@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -87,23 +88,65 @@ def check_space(corpus: str, *, space: str, model: str, other_space: str, other_
         )
 
 
+def check_new_name(name: str, *, taken: bool) -> None:
+    """Raise ConflictError where a corpus of `name` is there."""
+    if taken:
+        raise ConflictError(
+            "A corpus of this name is there already.",
+            field="name",
+            given=name,
+            remedy="Choose another name, or drop that one first.",
+        )
+
+
 def check_count(field: str, count: int) -> None:
     """Raise InputError unless `count` is at least 1."""
     if count < 1:
         raise InputError("At least 1 is due.", field=field, given=count)
 
 
-def check_excluded(
-    exclude: Sequence[Collection[str]] | None, queries: int
-) -> Sequence[Collection[str]]:
-    """Return the ids to leave out for each query, or raise InputError where one is missing."""
-    excluded = exclude if exclude is not None else [()] * queries
-    if len(excluded) != queries:
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What a search was asked, checked.
+
+    Attributes:
+        queries: float32 [queries, dimension] of unit length.
+        lowest: The lowest score a hit may have.
+        excluded: For each query, ids that must not be among its hits.
+        depth: Neighbours to look at: so many more than wanted as may be left out again, so that
+            excluding costs no hits.
+    """
+
+    queries: Vectors
+    lowest: float
+    excluded: Sequence[Collection[str]]
+    depth: int
+
+
+def check_search(
+    vectors: Vectors,
+    *,
+    dimension: int,
+    k: int,
+    min_score: float | None,
+    exclude: Sequence[Collection[str]] | None,
+) -> Asked:
+    """Return what is asked of a corpus of `dimension`, whatever keeps it.
+
+    Raises:
+        InputError: No hits are wanted, vectors that cannot be compared, a score that is no number,
+            or lists of ids for another number of vectors.
+    """
+    check_count("k", k)
+    queries = unit_vectors(vectors, dimension=dimension)
+    lowest = lowest_score(min_score)
+    excluded = exclude if exclude is not None else [()] * len(queries)
+    if len(excluded) != len(queries):
         raise InputError(
-            f"{len(excluded)} lists of ids to leave out came with {queries} vectors.",
+            f"{len(excluded)} lists of ids to leave out came with {len(queries)} vectors.",
             field="exclude",
         )
-    return excluded
+    return Asked(queries, lowest, excluded, k + max(map(len, excluded), default=0))
 
 
 def check_fields(corpus: str, filter: Filter, has_field: Callable[[str], bool]) -> None:

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from service.errors import ConflictError, InputError, InterlinguaError, NotFoundError, StorageError
+from service.errors import InputError, InterlinguaError, NotFoundError, StorageError
+from service.search.checks import check_new_name
 from service.search.corpus import POLICY_FILE, STORE_FILE, Corpus
 from service.search.document import Metadata, check_corpus_name, check_metadata
 from service.search.fields import FieldTypes, check_types
@@ -105,13 +106,7 @@ class Corpora:
         now = datetime.now(UTC)
         header = Header(model, space, dimension, metadata or {}, now, passages, fields)
         with self._lock:
-            if (self.directory / name).exists():
-                raise ConflictError(
-                    "A corpus of this name is there already.",
-                    field="name",
-                    given=name,
-                    remedy="Choose another name, or drop that one first.",
-                )
+            check_new_name(name, taken=(self.directory / name).exists())
             self._make_folder(name, header, index or IndexPolicy())
             corpus = self._open[name] = Corpus(self.directory / name, gpu=self._gpu)
         return corpus

@@ -17,13 +17,12 @@ from service.inference.session import Vectors
 from service.search.backend import CorpusInfo, Page, UpsertCounts
 from service.search.checks import (
     check_count,
-    check_excluded,
     check_fields,
+    check_search,
     check_space,
     check_unique,
     check_whole,
     key_after,
-    lowest_score,
     unit_vectors,
 )
 from service.search.document import Document, Hit
@@ -218,24 +217,21 @@ class Corpus:
         exclude: Sequence[Collection[str]] | None = None,
     ) -> list[list[Hit]]:
         """Return for each vector its nearest documents, best first."""
-        check_count("k", k)
-        queries = unit_vectors(vectors, dimension=self.dimension)
-        lowest = lowest_score(min_score)
+        asked = check_search(
+            vectors, dimension=self.dimension, k=k, min_score=min_score, exclude=exclude
+        )
         check_filter(filter, self.fields)
-        excluded_ids = check_excluded(exclude, len(queries))
         condition = compile_conditions(filter, languages)
-        # So many more are asked for as may be left out again: excluding costs no hits.
-        depth = k + max(map(len, excluded_ids), default=0)
         with self._store.snapshot() as snapshot:
-            scores, keys = self._neighbours(snapshot, queries, depth, condition)
+            scores, keys = self._neighbours(snapshot, asked.queries, asked.depth, condition)
             if not keys.shape[1]:
                 self._require_fields(snapshot, filter)
-            excluded = _excluded_keys(snapshot, excluded_ids)
+            excluded = _excluded_keys(snapshot, asked.excluded)
             chosen = [
                 [
                     (key, score)
                     for key, score in zip(row_keys, row_scores, strict=True)
-                    if key != NO_KEY and score >= lowest and key not in left_out
+                    if key != NO_KEY and score >= asked.lowest and key not in left_out
                 ][:k]
                 for row_keys, row_scores, left_out in zip(
                     keys.tolist(), scores.tolist(), excluded, strict=True
