@@ -29,10 +29,12 @@ from service.inference.formats import Format, Formatted, to_format
 from service.inference.session import Vectors
 from service.inference.vectors import finish, normalise
 from service.settings import default_data
+from service.standalone.tensors import tensor_of
 
 if TYPE_CHECKING:
-    import torch
     from click._termui_impl import ProgressBar
+
+    from service.standalone.tensors import Tensor
 
 
 class Encoder:
@@ -155,7 +157,7 @@ class Encoder:
         normalize_embeddings: bool = ...,
         truncate_dim: int | None = ...,
         language: str | None = ...,
-    ) -> Formatted | list[Formatted] | torch.Tensor: ...
+    ) -> Formatted | list[Formatted] | Tensor: ...
     def encode(  # sentence-transformers' arguments, in its order
         self,
         sentences: str | Sequence[str],
@@ -172,7 +174,7 @@ class Encoder:
         normalize_embeddings: bool = False,
         truncate_dim: int | None = None,
         language: str | None = None,
-    ) -> Formatted | list[Formatted] | torch.Tensor:
+    ) -> Formatted | list[Formatted] | Tensor:
         """Return [texts, dimension] in the order of the texts; [dimension] for one string.
 
         Args:
@@ -211,7 +213,7 @@ class Encoder:
         )
         formatted = to_format(vectors, precision)
         if convert_to_tensor:
-            return _tensor(formatted[0] if isinstance(sentences, str) else formatted)
+            return tensor_of(formatted[0] if isinstance(sentences, str) else formatted)
         if isinstance(sentences, str):
             first: Formatted = formatted[0]
             return first
@@ -322,19 +324,6 @@ def _check(output_value: str, device: str | None) -> None:
 
 def _units(vectors: npt.ArrayLike) -> Vectors:
     return normalise(np.atleast_2d(np.asarray(vectors, dtype=np.float32)))
-
-
-def _tensor(vectors: Formatted) -> torch.Tensor:
-    try:
-        import torch
-    except ImportError as error:
-        raise InputError(
-            "A tensor needs torch, which is not installed.",
-            field="convert_to_tensor",
-            given=True,
-            remedy="Take arrays, or pip install torch.",
-        ) from error
-    return torch.from_numpy(np.ascontiguousarray(vectors))
 
 
 def _progress(length: int, *, shown: bool) -> AbstractContextManager[Callable[[int], None]]:

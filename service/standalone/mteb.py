@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from service.inference.session import Vectors
 from service.standalone.encoder import Encoder
+from service.standalone.tensors import tensor_of
 
 if TYPE_CHECKING:
-    import torch
     from mteb.models.model_meta import ModelMeta
+
+    from service.standalone.tensors import Tensor
 
 
 class _TaskMetadata(Protocol):
@@ -79,15 +80,13 @@ class MtebEncoder:
         )
         return vectors.astype(np.float32, copy=False)
 
-    def similarity(self, embeddings1: npt.ArrayLike, embeddings2: npt.ArrayLike) -> torch.Tensor:
+    def similarity(self, embeddings1: npt.ArrayLike, embeddings2: npt.ArrayLike) -> Tensor:
         """Return the cosines of all with all, as the tensor that mteb expects."""
-        return _tensor(self._encoder.similarity(embeddings1, embeddings2))
+        return tensor_of(self._encoder.similarity(embeddings1, embeddings2))
 
-    def similarity_pairwise(
-        self, embeddings1: npt.ArrayLike, embeddings2: npt.ArrayLike
-    ) -> torch.Tensor:
+    def similarity_pairwise(self, embeddings1: npt.ArrayLike, embeddings2: npt.ArrayLike) -> Tensor:
         """Return the cosine of each with its fellow."""
-        return _tensor(self._encoder.similarity_pairwise(embeddings1, embeddings2))
+        return tensor_of(self._encoder.similarity_pairwise(embeddings1, embeddings2))
 
     @property
     def mteb_model_meta(self) -> ModelMeta:
@@ -115,9 +114,3 @@ class MtebEncoder:
         if value is not None:
             names = [f"{task.name}-{value}", task.name, f"{task.type}-{value}", task.type, value]
         return next((name for name in names if name in self._encoder.prompts), None)
-
-
-def _tensor(cosines: Vectors) -> torch.Tensor:
-    import torch
-
-    return torch.from_numpy(cosines)
