@@ -37,6 +37,18 @@ def start(tmp_path: Path, model: Path, *flags: str) -> subprocess.Popen[str]:
     )
 
 
+def url_of(process: subprocess.Popen[str]) -> str:
+    """Wait until the server is up, and return where."""
+    assert process.stdout is not None
+    lines = []
+    while "/classify" not in (line := process.stdout.readline()):
+        assert line, "the server ended before it was up"
+        lines.append(line)
+    found = re.search(r"http://127\.0\.0\.1:\d+", "".join(lines))
+    assert found is not None
+    return found.group()
+
+
 @pytest.mark.e2e
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_cleanly(
@@ -73,14 +85,7 @@ def test_a_taken_port_is_said_with_the_remedy(tmp_path: Path, tiny_bundle: Path)
 def test_probes_learn_of_a_stop_before_requests_do(tmp_path: Path, tiny_bundle: Path) -> None:
     """With a notice, a load balancer turns away while the service still answers all."""
     process = start(tmp_path, tiny_bundle, "--port", "0", "--drain-notice-seconds", "1.5")
-    assert process.stdout is not None
-    lines = []
-    while "/classify" not in (line := process.stdout.readline()):
-        assert line, "the server ended before it was up"
-        lines.append(line)
-    found = re.search(r"http://127\.0\.0\.1:\d+", "".join(lines))
-    assert found is not None
-    with httpx.Client(base_url=found.group()) as client:
+    with httpx.Client(base_url=url_of(process)) as client:
         assert client.get("/health/ready").status_code == 200
         process.send_signal(signal.SIGTERM)
         while client.get("/health/ready").status_code == 200:
@@ -100,14 +105,7 @@ def test_a_stop_under_load_loses_no_request_that_was_taken(
         tmp_path, tiny_bundle, "--port", "0", "--drain-notice-seconds", str(notice),
         "--queue-seconds", "60", "--log-level", "warning",  # nobody reads the log meanwhile
     )  # fmt: skip
-    assert process.stdout is not None
-    lines = []
-    while "/classify" not in (line := process.stdout.readline()):
-        assert line, "the server ended before it was up"
-        lines.append(line)
-    found = re.search(r"http://127\.0\.0\.1:\d+", "".join(lines))
-    assert found is not None
-    url = httpx.URL(found.group())
+    url = httpx.URL(url_of(process))
     httpx.put(f"{url}/corpora/drained").raise_for_status()
     asked: list[tuple[float, str, int]] = []
 
