@@ -181,6 +181,11 @@ class Manifest(Part):
         return self
 
     @property
+    def looks_up(self) -> bool:
+        """Whether its graphs look vectors up and add them, and multiply by no matrix."""
+        return self.family in ("static", "additive")
+
+    @property
     def identity(self) -> str:
         """Sixteen hex digits of the hash over all files: the same weights, the same identity."""
         digest = hashlib.sha256()

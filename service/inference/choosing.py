@@ -123,7 +123,7 @@ def choose(bundle: Bundle, wishes: Wishes, *, memory: Path | None = None) -> Cho
 def _ways(bundle: Bundle, wishes: Wishes) -> list[Execution]:
     """Return the ways that `wishes` leave, the plainest last."""
     plain = Execution(streams=wishes.streams, providers=wishes.providers)
-    if bundle.manifest.family == "static":  # it looks up and adds: there is nothing to gain
+    if bundle.manifest.looks_up:  # there is nothing to gain
         return [plain]
     wants_openvino = wishes.runtime == "openvino" or wishes.precision in ("bf16", "int8")
     fixed: Sequence[Precision] = [p for p in get_args(Precision) if p == wishes.precision]

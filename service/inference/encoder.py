@@ -79,6 +79,7 @@ class Encoder:
             dimension=self.manifest.dimension,
             execution=execution,
             pooler=pooler_of(self._bundle, entry),
+            looks_up=self.manifest.looks_up,
         )
 
     @property

@@ -37,9 +37,14 @@ class Execution:
 
 
 def open_session(
-    graph: Path, *, dimension: int, execution: Execution, pooler: Pooler | None
+    graph: Path,
+    *,
+    dimension: int,
+    execution: Execution,
+    pooler: Pooler | None,
+    looks_up: bool = False,
 ) -> Session:
-    """Return a session over `graph`.
+    """Return a session over `graph`; `looks_up` says that it multiplies by no matrix.
 
     Raises:
         BundleError: The graph cannot be run.
@@ -55,7 +60,11 @@ def open_session(
                 remedy="Choose the runtime openvino, or the precision fp32 or auto.",
             )
         return EncoderSession(
-            graph, dimension=dimension, providers=execution.providers, pooler=pooler
+            graph,
+            dimension=dimension,
+            providers=execution.providers,
+            pooler=pooler,
+            looks_up=looks_up,
         )
     require_openvino()
     from service.openvino.session import OpenVinoSession

@@ -31,6 +31,9 @@ _ZEROS = "token_type_ids"
 
 _PLACES = "position_ids"
 
+_CPU_BATCH_TOKENS = 256
+"""What a processor's caches hold the activations of; with 4,096, MiniLM takes twice the time."""
+
 _STATES = ("token_embeddings", "last_hidden_state")
 """Names of token vectors among several outputs."""
 
@@ -71,14 +74,15 @@ class EncoderSession:
         dimension: The vector width that the manifest promises.
         providers: ONNX Runtime execution providers, best first.
         pooler: Makes sentence vectors of the graph's token vectors; None where the graph does.
+        looks_up: The graph looks vectors up and adds them: the larger a batch the better.
 
     Raises:
         BundleError: Not an ONNX graph, or its inputs and outputs are not those of an encoder.
     """
 
     precision: ClassVar[str] = "fp32"
-    batch_tokens: ClassVar[int | None] = None
     pads: ClassVar[bool] = True
+    batch_tokens: int | None = None
     providers: tuple[str, ...] = ()
 
     def __init__(
@@ -88,6 +92,7 @@ class EncoderSession:
         dimension: int,
         providers: tuple[str, ...] = ("CPUExecutionProvider",),
         pooler: Pooler | None = None,
+        looks_up: bool = False,
     ) -> None:
         options = ort.SessionOptions()
         options.intra_op_num_threads = 1
@@ -100,6 +105,8 @@ class EncoderSession:
         except Exception as error:  # ONNX Runtime's exceptions share no public base
             raise BundleError(f"{graph} cannot be loaded: {error}") from error
         self.providers = tuple(self._session.get_providers())
+        if self.providers == ("CPUExecutionProvider",) and not looks_up:
+            self.batch_tokens = _CPU_BATCH_TOKENS
         self._pooler = pooler
         self._inputs = tuple(node.name for node in self._session.get_inputs())
         self._output = self._choose_output()
