@@ -116,6 +116,7 @@ class Engine:
 
     Args:
         workers: Worker threads; each runs one batch at a time on one thread, so as many as cores.
+            One more is there for what is little, `WorkQueue.take_little`.
         batch_tokens: Padded tokens of one batch.
         queue_tokens: Padded tokens that may wait before requests are refused.
         queue_seconds: What waits may take about so long before requests are refused.
@@ -141,8 +142,11 @@ class Engine:
         self._observer = observer
         self._tokenizers = ThreadPoolExecutor(workers, thread_name_prefix="tokenize")
         self._threads = [
-            threading.Thread(target=self._work, name=f"encode-{number}", daemon=True)
-            for number in range(workers)
+            threading.Thread(target=self._work, args=(take,), name=f"encode-{name}", daemon=True)
+            for name, take in (
+                *((str(number), self.queue.take) for number in range(workers)),
+                ("little", self.queue.take_little),
+            )
         ]
         for thread in self._threads:
             thread.start()
@@ -234,8 +238,8 @@ class Engine:
             thread.join()
         self._tokenizers.shutdown()
 
-    def _work(self) -> None:
-        while (batch := self.queue.take()) is not None:
+    def _work(self, take: Callable[[], list[Slice] | None]) -> None:
+        while (batch := take()) is not None:
             try:
                 self._try(batch)
             except BaseException as error:

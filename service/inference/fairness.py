@@ -81,9 +81,18 @@ class FairOrder:
             flow.tokens += piece.cost
             self.tokens += piece.cost
 
-    def pop(self, alive: Judge) -> Slice | None:
-        """Take out the slice that is next; those that are not `alive` are dropped for nothing."""
-        for flow in self._by_tag():
+    def waits_for_little(self, most: int) -> bool:
+        """Return whether clients wait that wait for little: `most` tokens, all of them together."""
+        return 0 < sum(flow.tokens for flow in self._by_tag(most)) <= most
+
+    def pop(self, alive: Judge, *, most: int | None = None) -> Slice | None:
+        """Take out the slice that is next; those that are not `alive` are dropped for nothing.
+
+        Args:
+            alive: Whether somebody waits for a slice still.
+            most: Only of clients that wait for so many tokens at most.
+        """
+        for flow in self._by_tag(most):
             while flow.heap:
                 start, _, piece = self._out(flow)
                 if alive(piece):
@@ -96,7 +105,13 @@ class FairOrder:
         return None
 
     def pop_fitting(
-        self, alive: Judge, fits: Judge, *, more: Callable[[], bool], look_ahead: int
+        self,
+        alive: Judge,
+        fits: Judge,
+        *,
+        more: Callable[[], bool],
+        look_ahead: int,
+        most: int | None = None,
     ) -> Iterator[Slice]:
         """Take out further slices that `fits` accepts, the next ones first; to be used up.
 
@@ -105,8 +120,9 @@ class FairOrder:
             fits: Whether a slice is wanted; asked again for each.
             more: Whether any is.
             look_ahead: How many unwanted slices are passed over at most.
+            most: Only of clients that wait for so many tokens at most.
         """
-        for flow in self._by_tag():
+        for flow in self._by_tag(most):
             passed_over: list[Entry] = []
             while flow.heap and look_ahead and more():
                 entry = self._out(flow)
@@ -125,8 +141,14 @@ class FairOrder:
                 self.tokens += entry[2].cost
         self._forget_empty()
 
-    def _by_tag(self) -> list[_Flow]:
-        return sorted(self._flows.values(), key=lambda flow: flow.tag)
+    def _by_tag(self, most: int | None = None) -> list[_Flow]:
+        """Return whose turn it is; with `most`, of those who wait for little alone."""
+        flows = (
+            flow
+            for flow in self._flows.values()
+            if most is None or (flow.tokens <= most and flow.price == 1)
+        )
+        return sorted(flows, key=lambda flow: flow.tag)
 
     def _out(self, flow: _Flow) -> Entry:
         entry = heapq.heappop(flow.heap)

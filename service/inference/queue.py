@@ -26,8 +26,10 @@ CLIENT_SHARE = 0.8
 
 LARGE_SHARE = 0.75
 """Of a client's room; where more is taken, large requests are refused unread."""
-LEAST_BATCHES = 8
+LEAST_BATCHES = 16
 """So many full batches may wait whatever they take, so that a slow model's workers find work."""
+LITTLE_TOKENS = 64
+"""A client that waits for no more has its own way past the batches that are computed."""
 
 
 class WorkQueue:
@@ -39,6 +41,9 @@ class WorkQueue:
             suits fast and slow models alike.
         batch_tokens: Tokens of one batch, at most; a session may want fewer.
         clock: Seconds that only move on; deadlines are read on it.
+
+    Attributes:
+        idle_workers: Threads that wait in `take`.
     """
 
     def __init__(
@@ -56,8 +61,12 @@ class WorkQueue:
         self._order = FairOrder()
         self._admitted: dict[str, int] = {}
         self._tokens_per_second = 50_000.0
+        self._full_batch_tokens = batch_tokens
+        self.idle_workers = 0
         self._closed = False
-        self._changed = threading.Condition()
+        lock = threading.RLock()
+        self._changed = threading.Condition(lock)
+        self._little = threading.Condition(lock)
 
     @property
     def tokens(self) -> int:
@@ -67,7 +76,7 @@ class WorkQueue:
     @property
     def room_tokens(self) -> int:
         """Padded tokens that may wait now."""
-        least = LEAST_BATCHES * self.batch_tokens
+        least = LEAST_BATCHES * self._full_batch_tokens
         in_time = self.wait_seconds * self._tokens_per_second
         return int(min(self.capacity_tokens, max(least, in_time)))
 
@@ -107,6 +116,12 @@ class WorkQueue:
                 if not self._admitted[client]:
                     del self._admitted[client]
 
+    @property
+    def may_be_crowded(self) -> bool:
+        """Whether `check_not_crowded` refuses any client; without a lock, so about now."""
+        taken = self._order.tokens + sum(tuple(self._admitted.values()))
+        return taken > LARGE_SHARE * CLIENT_SHARE * self.room_tokens
+
     def check_not_crowded(self, *, client: str = "") -> None:
         """Refuse a large request before anything is spent on it where the queue is nearly full.
 
@@ -139,6 +154,7 @@ class WorkQueue:
             self._check_room(sum(piece.cost for piece in slices), client)
             self._order.add(slices, client)
             self._changed.notify(len(slices))
+            self._tell_of_little()
 
     def take(self) -> list[Slice] | None:
         """Return the slices of the next batch, all of one tower; wait for work if there is none.
@@ -146,19 +162,47 @@ class WorkQueue:
         Returns None when the queue is closed and empty.
         """
         with self._changed:
-            while True:
-                batch = self._next_batch()
+            self.idle_workers += 1
+            try:
+                while True:
+                    batch = self._next_batch()
+                    if batch:
+                        return batch
+                    if self._closed:
+                        return None
+                    self._changed.wait()
+            finally:
+                self.idle_workers -= 1
+                self._tell_of_little()
+
+    def take_little(self) -> list[Slice] | None:
+        """Return what clients that wait for little wait for, while all workers are busy.
+
+        A batch that was begun is not broken off, and on a slow model it takes longer than a short
+        text does alone. Computed on a thread of its own, that shares the processor with it.
+        Where many wait for little each, they make up the next full batch: that is faster.
+
+        Returns None when the queue is closed; what is left is for the workers.
+        """
+        with self._changed:
+            while not self._closed:
+                batch = self.take_little_now()
                 if batch:
                     return batch
-                if self._closed:
-                    return None
-                self._changed.wait()
+                self._little.wait()
+            return None
+
+    def take_little_now(self) -> list[Slice]:
+        """Return what `take_little` does, but nothing where it would wait."""
+        with self._changed:
+            return self._next_batch(most=LITTLE_TOKENS) if self._little_waits() else []
 
     def close(self) -> None:
         """Refuse new work; what waits is still taken."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+            self._little.notify_all()
 
     def record_speed(self, tokens: int, seconds: float, *, workers: int) -> None:
         """Learn from a batch how many tokens a second all workers together compute."""
@@ -189,22 +233,34 @@ class WorkQueue:
             retry_after_seconds=max(1.0, self.expected_wait_seconds()),
         )
 
-    def _next_batch(self) -> list[Slice]:
+    def _little_waits(self) -> bool:
+        return self.idle_workers == 0 and self._order.waits_for_little(LITTLE_TOKENS)
+
+    def _tell_of_little(self) -> None:
+        if self._little_waits():
+            self._little.notify()
+
+    def _next_batch(self, *, most: int | None = None) -> list[Slice]:
+        """Return the next batch; with `most`, of clients that wait for so many tokens at most."""
         now = self._clock()
 
         def alive(piece: Slice) -> bool:
             return not (piece.job.over or piece.job.expire(now))
 
-        first = self._order.pop(alive)
+        first = self._order.pop(alive, most=most)
         if first is None:
             return []
         batch = [first]
         budget = self.budget_of(first.job.tower)
+        self._full_batch_tokens = budget.tokens
+        # What fills a batch by itself gains nothing from a small text's, which it would hold up.
+        largest = max(first.tokens, budget.tokens // 2)
         width, texts, tokens = first.width, len(first.rows), first.tokens
 
         def fits(piece: Slice) -> bool:
             return (
                 piece.job.tower is first.job.tower
+                and piece.tokens <= largest
                 and budget.takes(
                     texts=texts + len(piece.rows),
                     width=max(width, piece.width),
@@ -217,7 +273,9 @@ class WorkQueue:
         def more() -> bool:
             return budget.cost(texts=texts, width=width, tokens=tokens) < budget.tokens
 
-        for piece in self._order.pop_fitting(alive, fits, more=more, look_ahead=LOOK_AHEAD):
+        for piece in self._order.pop_fitting(
+            alive, fits, more=more, look_ahead=LOOK_AHEAD, most=most
+        ):
             batch.append(piece)
             width, texts = max(width, piece.width), texts + len(piece.rows)
             tokens += piece.tokens

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ except ImportError as error:  # pragma: no cover - needs an environment without 
         "OpenVINO is not installed. Install the extra: pip install 'interlingua[cpu,openvino]'."
     ) from error
 
+log = logging.getLogger(__name__)
+
 _WIDTH_STEP = 8
 _ROWS_STEP = 16
 """Shapes are rounded up to these: the runtime prepares kernels for each new shape, and keeps
@@ -41,7 +45,7 @@ class OpenVinoSession:
     """An encoder graph compiled by OpenVINO for the CPU.
 
     `run` may be called from several threads: each takes one of `streams` requests that compute on
-    a thread each and share the weights.
+    a thread each and share the weights; where more are called for, one more is made.
 
     Args:
         graph: The `.onnx` file.
@@ -72,17 +76,8 @@ class OpenVinoSession:
         check_supported(precision)
         self.precision: Precision = precision
         self._pooler = pooler
-        try:
-            core = ov.Core()
-            model = core.read_model(graph)
-            fold_constants(model)
-            if precision == "int8":
-                compress_weights(model)
-            packed = pack_tokens(model)
-            compiled = core.compile_model(packed or model, "CPU", properties(precision, streams))
-        except RuntimeError as error:
-            raise BundleError(f"OpenVINO cannot run {graph}: {error}") from error
-        self._packs = packed is not None
+        self._graph = graph
+        compiled, self._packs = _compile(graph, precision, streams)
         names = [name for port in compiled.inputs for name in sorted(port.get_names())]
         self._inputs = [name for name in names if name not in (TAKEN, PLACES)]
         self._output = _choose_output(compiled, token_vectors=pooler is not None)
@@ -90,6 +85,7 @@ class OpenVinoSession:
         self._idle: SimpleQueue[ov.InferRequest] = SimpleQueue()
         for _ in range(streams):
             self._idle.put(compiled.create_infer_request())
+        self._widened = threading.Lock()
 
     def run(self, inputs: Inputs) -> Vectors:
         """Return float32 [batch, dimension] for padded `inputs`: pooled, not normalised.
@@ -119,11 +115,45 @@ class OpenVinoSession:
 
     @contextmanager
     def _request(self) -> Iterator[ov.InferRequest]:
-        request = self._idle.get()
+        try:
+            request = self._idle.get_nowait()
+        except Empty:
+            self._widen_once()
+            request = self._idle.get()
         try:
             yield request
         finally:
             self._idle.put(request)
+
+    def _widen_once(self) -> None:
+        """Have one more request made, in the background: somebody found none.
+
+        OpenVINO gives a graph no more streams than there are cores, so it is compiled again.
+        """
+        if self._widened.acquire(blocking=False):
+            threading.Thread(target=self._widen, name="openvino-widen", daemon=True).start()
+
+    def _widen(self) -> None:
+        try:
+            compiled, _ = _compile(self._graph, self.precision, 1)
+            self._idle.put(compiled.create_infer_request())
+        except (BundleError, RuntimeError) as error:  # the bundle may be gone by now
+            log.info("one text at a time waits for a batch: %s", error)
+
+
+def _compile(graph: Path, precision: Precision, streams: int) -> tuple[ov.CompiledModel, bool]:
+    """Return the graph compiled, and whether it takes tokens without padding."""
+    try:
+        core = ov.Core()
+        model = core.read_model(graph)
+        fold_constants(model)
+        if precision == "int8":
+            compress_weights(model)
+        packed = pack_tokens(model)
+        compiled = core.compile_model(packed or model, "CPU", properties(precision, streams))
+    except RuntimeError as error:
+        raise BundleError(f"OpenVINO cannot run {graph}: {error}") from error
+    return compiled, packed is not None
 
 
 def supported_precisions() -> tuple[Precision, ...]:

@@ -167,7 +167,8 @@ async def test_cancelled_request_leaves_the_queue(faulty: Encoder, batches: Batc
     engine = Engine(workers=1, batch_tokens=16, queue_tokens=4096, observer=batches)
     first = asyncio.create_task(engine.embed(faulty, ["bread"]))
     await asyncio.sleep(0.02)
-    second = asyncio.create_task(engine.embed(faulty, ["never wanted"]))
+    # More than what is little, which would not have waited.
+    second = asyncio.create_task(engine.embed(faulty, ["never wanted " * 40] * 4))
     await asyncio.sleep(0.01)
     second.cancel()
     with pytest.raises(asyncio.CancelledError):

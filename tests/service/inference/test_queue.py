@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from service.errors import OverloadedError, UnavailableError
 from service.inference.encoder import Encoder, Tower
-from service.inference.queue import WorkQueue, job_slices
+from service.inference.queue import LITTLE_TOKENS, WorkQueue, job_slices
 from service.inference.slices import slice_by_length
-from service.inference.work import Job
+from service.inference.work import Job, Slice
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +145,90 @@ def test_closed_queue_refuses_but_gives_what_waits(tower: Tower) -> None:
     assert queue.take() is None
 
 
+def test_a_large_slice_does_not_join_a_small_text(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=1000, batch_tokens=50)
+    small, large = make_job(tower, [10]), make_job(tower, [10, 10, 10, 10])
+    put(queue, small)
+    put(queue, large)
+    batches = drain(queue)
+    assert [{job for job, _ in batch} for batch in batches] == [{small}, {large}]
+
+
+def busy(queue: WorkQueue, tower: Tower) -> None:
+    """Have one worker take a batch of the client `flood`, which waits for more."""
+    queue.put(slices_of(make_job(tower, [100] * 4), queue), client="flood")
+    assert queue.take() is not None
+
+
+def slices_of(job: Job, queue: WorkQueue) -> list[Slice]:
+    return job_slices(job, slice_by_length([len(t) for t in job.tokens], budget=queue.batch_tokens))
+
+
+def taken_as_little(queue: WorkQueue) -> list[Job]:
+    """Return whose slices `take_little` gives at once."""
+    found: list[list[Slice] | None] = []
+    thread = threading.Thread(target=lambda: found.append(queue.take_little()))
+    thread.start()
+    thread.join(timeout=0.2)
+    queue.close()
+    thread.join(timeout=5)
+    assert not thread.is_alive()
+    return [piece.job for piece in found[0] or ()]
+
+
+def test_little_does_not_wait_for_the_batches_of_others(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=100)
+    busy(queue, tower)
+    trickle = make_job(tower, [LITTLE_TOKENS])
+    queue.put(slices_of(trickle, queue), client="trickle")
+    assert taken_as_little(queue) == [trickle]
+
+
+@pytest.mark.parametrize("clients", [["flood"], ["a", "b"]])
+def test_what_fills_a_batch_waits_for_a_worker(tower: Tower, clients: list[str]) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=100)
+    busy(queue, tower)
+    for client in clients:
+        queue.put(slices_of(make_job(tower, [LITTLE_TOKENS]), queue), client=client)
+    assert taken_as_little(queue) == []
+
+
+def test_little_is_for_an_idle_worker_where_there_is_one(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=100)
+    job = make_job(tower, [5])
+    worker = threading.Thread(target=queue.take)
+    worker.start()
+    while not queue.idle_workers:
+        time.sleep(0.001)
+    little = threading.Thread(target=queue.take_little)
+    little.start()
+    queue.put(slices_of(job, queue), client="trickle")
+    worker.join(timeout=5)
+    assert not worker.is_alive()
+    assert little.is_alive()
+    queue.close()
+    little.join(timeout=5)
+    assert not little.is_alive()
+
+
+def test_little_is_told_of_what_the_last_idle_worker_leaves(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=100)
+    job = make_job(tower, [5, 40])  # so unlike that they do not share a batch
+    found: list[list[Slice] | None] = []
+    little = threading.Thread(target=lambda: found.append(queue.take_little()))
+    worker = threading.Thread(target=queue.take)
+    worker.start()
+    while not queue.idle_workers:
+        time.sleep(0.001)
+    little.start()
+    queue.put(job_slices(job, [[0], [1]]))
+    worker.join(timeout=5)
+    little.join(timeout=5)
+    assert not worker.is_alive()
+    assert found[0]
+    assert [piece.rows for piece in found[0]] == [[1]]
+
+
 def test_take_waits_for_work(tower: Tower) -> None:
     queue = WorkQueue(capacity_tokens=1000, batch_tokens=50)
     taken: list[object] = []
@@ -167,10 +251,10 @@ def test_the_room_is_what_is_computed_in_time_and_at_least_some_batches() -> Non
     queue = WorkQueue(capacity_tokens=100_000, batch_tokens=100, wait_seconds=0.5)
     queue.record_speed(1_000_000, 1.0, workers=1)
     fast = queue.room_tokens
-    assert 800 < fast < 100_000
+    assert 1600 < fast < 100_000
     for _ in range(200):
         queue.record_speed(10, 1.0, workers=1)
-    assert queue.room_tokens == 800, "eight batches, though they take longer"
+    assert queue.room_tokens == 1600, "sixteen batches, though they take longer"
     for _ in range(200):
         queue.record_speed(10**9, 1.0, workers=1)
     assert queue.room_tokens == 100_000

@@ -16,7 +16,7 @@ import pytest
 
 from service.errors import DeadlineError, OverloadedError
 from service.inference.encoder import Encoder, Tower
-from service.inference.queue import CLIENT_SHARE, WorkQueue, job_slices
+from service.inference.queue import CLIENT_SHARE, LITTLE_TOKENS, WorkQueue, job_slices
 from service.inference.slices import slice_by_length
 from service.inference.work import Job, Slice
 
@@ -39,6 +39,7 @@ class Simulation:
     taken: list[tuple[Job, int]] = field(default_factory=list)
     finished: list[Job] = field(default_factory=list)
     refused: int = 0
+    littles: int = 0
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -88,8 +89,12 @@ class Simulation:
             waiting = [job for job in self.jobs if not job.over]
             if all(job.deadline is not None and job.deadline <= self.now for job in waiting):
                 return
-            batch = self.queue.take()
-            assert batch is not None
+            batch = self.queue.take_little_now() if self.random.random() < 0.5 else []
+            if batch:
+                self.littles += 1
+                assert sum(piece.tokens for piece in batch) <= LITTLE_TOKENS
+            else:
+                batch = self.queue.take() or []
             self.deliver(batch)
 
     def deliver(self, batch: list[Slice]) -> None:
@@ -103,7 +108,7 @@ class Simulation:
 
 @pytest.mark.slow
 def test_nothing_is_lost_doubled_or_answered_twice(tiny_encoder: Encoder) -> None:
-    refused = expired = cancelled = 0
+    refused = expired = cancelled = littles = 0
     for seed in range(SCHEDULES):
         simulation = Simulation(seed, tiny_encoder.towers["*"])
         simulation.run()
@@ -122,8 +127,9 @@ def test_nothing_is_lost_doubled_or_answered_twice(tiny_encoder: Encoder) -> Non
         assert simulation.queue.tokens == 0
         assert simulation.queue.depth == 0
         refused += simulation.refused
+        littles += simulation.littles
     # The schedules reach what they are meant to reach.
-    assert min(refused, expired, cancelled) > SCHEDULES // 20
+    assert min(refused, expired, cancelled, littles) > SCHEDULES // 20
 
 
 @pytest.mark.parametrize("seed", range(20))

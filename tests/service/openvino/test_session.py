@@ -108,3 +108,25 @@ def test_a_precision_that_the_processor_lacks_is_refused(
 def test_onnx_runtime_takes_no_other_precision(bert: Path) -> None:
     with pytest.raises(SettingsError, match="precision"):
         open_session(bert, dimension=WIDTH, execution=Execution(precision="int8"), pooler=None)
+
+
+def test_one_more_run_than_streams_gets_a_request_of_its_own(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    real = session_module._compile
+
+    def compile_and_note(graph: Path, precision: Precision, streams: int) -> tuple[object, bool]:
+        made.append(streams)
+        return real(graph, precision, streams)
+
+    monkeypatch.setattr(session_module, "_compile", compile_and_note)
+    session = make(bert, "fp32", streams=2)
+    batches = [texts(n, n + 3) for n in range(1, 40)]
+    expected = [run(session, batch) for batch in batches]
+    assert made == [2]
+    with ThreadPoolExecutor(3) as threads:
+        found = list(threads.map(lambda batch: run(session, batch), batches))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    assert made == [2, 1]
