@@ -28,16 +28,18 @@ from service.api import (
     similar,
     tokenize,
 )
-from service.api.auth import include_locked
+from service.api.auth import include_locked, routes_of, scopes_of
 from service.api.context import ContextMiddleware
 from service.api.hosts import LocalHostsMiddleware
 from service.api.limits import BodyLimitMiddleware
 from service.api.loading import close, load
 from service.api.openapi import OPENAI_PROBLEMS, PROBLEMS, describe
 from service.api.problems import add_problem_handlers
+from service.api.room import RoomMiddleware
 from service.api.state import Resources, State, state_of
 from service.errors import InterlinguaError
 from service.security.exposure import asks_for_keys, is_loopback
+from service.security.grants import Scope
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
 from service.telemetry.traces import Traces, traces_from_environment
@@ -107,6 +109,7 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
         include_locked(app, below_v1, responses=OPENAI_PROBLEMS)
     describe(app)
     # The last added is the outermost.
+    app.add_middleware(RoomMiddleware, state=state_of(app), paths=_embedding_paths())
     app.add_middleware(
         BodyLimitMiddleware,
         limit_bytes=settings.max_body_bytes,
@@ -117,6 +120,12 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
         app.add_middleware(LocalHostsMiddleware, host=settings.host, metrics=metrics)
     app.add_middleware(ContextMiddleware, metrics=metrics, traces=traces)
     return app
+
+
+def _embedding_paths() -> set[str]:
+    routers = (*LOCKED, *LOCKED_BELOW_V1)
+    routes = (route for router in routers for route in routes_of(router))
+    return {route.path for route in routes if Scope.EMBED in scopes_of(route)}
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.routing import APIRoute
 
 from service.api.context import context_of
-from service.api.state import Phase, State, state_of
+from service.api.state import state_of
 from service.errors import AuthenticationError, ForbiddenError
 from service.security.grants import ALL_SCOPES, Grant, Scope
 from service.security.keys import Keys
@@ -104,30 +104,12 @@ def check_scope(grant: Grant, scopes: frozenset[Scope]) -> None:
         )
 
 
-SMALL_BODY_BYTES = 4_000
-"""To read and parse so much costs no more than to refuse it."""
-
-
-def _check_room(request: Request, state: State, grant: Grant) -> None:
-    """Refuse a large body before it is read where the queue is nearly full.
-
-    To parse it costs as much as a static model takes to embed it: without this a flood is served at
-    the price of what everybody gets.
-    """
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > SMALL_BODY_BYTES and state.phase is Phase.READY:
-        state.resources.engine.queue.check_not_crowded(client=grant.client)
-
-
 async def _require_key(request: Request) -> None:
     state = state_of(request.app)
     grant = check_key(state.keys, request.headers.get("authorization"))
     context_of(request).grant = grant
-    scopes = scopes_of(request.scope["route"])
-    check_scope(grant, scopes)
+    check_scope(grant, scopes_of(request.scope["route"]))
     state.rates.spend(grant)
-    if Scope.EMBED in scopes:
-        _check_room(request, state, grant)
 
 
 RequireKey = Depends(_require_key)

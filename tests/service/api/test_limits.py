@@ -9,7 +9,7 @@ import pytest
 from service.api.body import MAX_DEPTH, parse_json
 from service.errors import MalformedError
 from service.settings import Settings
-from tests.service.api.running import Gate, Running, assert_problem, run_app, tiny_settings
+from tests.service.api.running import Running, assert_problem, run_app, tiny_settings
 
 JSON = {"content-type": "application/json"}
 
@@ -111,23 +111,3 @@ async def test_no_name_leads_to_the_file_system(
         response = await running.client.post(path, json=body)
         assert response.status_code in (404, 422), (path, response.text)
     assert {path for path in settings.data.parent.rglob("*") if path.is_dir()} == before
-
-
-async def test_a_large_body_is_refused_unread_where_the_queue_is_full(
-    running: Running, gate: Gate
-) -> None:
-    queue = running.state.resources.engine.queue
-    read = False
-
-    async def body() -> AsyncIterator[bytes]:
-        nonlocal read
-        read = True
-        yield b"{}"
-
-    headers = JSON | {"content-length": "1000000"}
-    with queue.admitted(queue.room_tokens):
-        response = await running.client.post("/embed", content=body(), headers=headers)
-        assert_problem(response, 429)
-    assert not read
-    assert int(response.headers["retry-after"]) >= 1
-    gate.opened.set()

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from service.inference.queue import CLIENT_SHARE, WorkQueue
+from tests.service.api.running import Running, assert_problem, run_app, tiny_settings
+
+LARGE = {"content-type": "application/json", "content-length": "1000000"}
+
+
+class Body:
+    """A body that tells whether it was read."""
+
+    read = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        self.read = True
+        yield b"{}"
+
+
+@pytest.fixture
+async def keyed(tiny_bundle: Path, tmp_path: Path) -> AsyncIterator[Running]:
+    settings = tiny_settings(tiny_bundle, tmp_path, api_keys=[SecretStr("a"), SecretStr("b")])
+    async with run_app(settings) as running:
+        yield running
+
+
+def queue_of(running: Running) -> WorkQueue:
+    return running.state.resources.engine.queue
+
+
+def client_of(running: Running, key: str) -> str:
+    grant = running.state.keys.find(key)
+    assert grant is not None
+    return grant.client
+
+
+@pytest.mark.parametrize("path", ["/embed", "/v1/embeddings", "/classify", "/v2/rerank"])
+async def test_a_large_body_is_refused_unread_where_the_queue_is_full(
+    running: Running, path: str
+) -> None:
+    queue, body = queue_of(running), Body()
+    with queue.admitted(queue.room_tokens):
+        response = await running.client.post(path, content=aiter(body), headers=LARGE)
+    assert response.status_code == 429
+    assert not body.read
+    assert int(response.headers["retry-after"]) >= 1
+    assert response.headers["x-request-id"]
+    assert await running.metric("interlingua_rejected_total", reason="overloaded") == 1
+
+
+async def test_a_search_is_not(running: Running) -> None:
+    queue, body = queue_of(running), Body()
+    with queue.admitted(queue.room_tokens):
+        response = await running.client.post("/similar", content=aiter(body), headers=LARGE)
+    assert_problem(response, 422)
+    assert body.read
+
+
+async def test_only_the_key_that_fills_it_is_refused(keyed: Running) -> None:
+    queue = queue_of(keyed)
+    with queue.admitted(int(0.9 * CLIENT_SHARE * queue.room_tokens), client=client_of(keyed, "a")):
+        statuses = {}
+        for key in ("a", "b", "c"):
+            headers = LARGE | {"authorization": f"Bearer {key}"}
+            response = await keyed.client.post("/embed", content=aiter(Body()), headers=headers)
+            statuses[key] = response.status_code
+    assert statuses == {"a": 429, "b": 400, "c": 401}
