@@ -1,6 +1,6 @@
 """Ten times what the server can do, for two minutes, and a client with a trickle beside it.
 
-    python -m benchmarks.overload [--seconds 120] [--times 10]
+    python -m benchmarks.overload [--seconds 120] [--times 10] [--model DIR --texts 32]
 
 The server and the load share the machine, as everywhere in these benchmarks. Both have a key of
 their own; the flood does not wait between refusals, as a broken client would not.
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.drills.fleet import free_port
-from benchmarks.overload.load_kinds import FLOOD_TEXTS, flood_requests, trickle_requests
+from benchmarks.overload.load_kinds import flood_requests, trickle_requests
 from benchmarks.overload.offered import Generator, capacity
 from benchmarks.overload.served import Served
 from benchmarks.serving import machine
@@ -22,12 +22,12 @@ from benchmarks.serving import machine
 TRICKLE_RATE = 10.0
 
 
-async def measure(served: Served, *, seconds: float, times: float) -> None:
+async def measure(served: Served, *, texts: int, seconds: float, times: float) -> None:
     """Print what the server does at each load."""
-    flood, trickle = flood_requests("flood"), trickle_requests("trickle")
+    flood, trickle = flood_requests("flood", texts=texts), trickle_requests("trickle")
     await capacity(served.port, flood, 3.0)
     most = await capacity(served.port, flood, max(5.0, seconds / 8))
-    print(f"capacity: {most:.1f} requests of {FLOOD_TEXTS} sentences a second", flush=True)
+    print(f"capacity: {most:.1f} requests of {texts} sentences a second", flush=True)
     alone = await Generator(served.port).offer(trickle, rate=TRICKLE_RATE, seconds=seconds / 4)
     print(
         f"trickle alone, {TRICKLE_RATE:g} a second of one sentence: {alone.summary()}", flush=True
@@ -56,13 +56,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=120.0, help="of the overload")
     parser.add_argument("--times", type=float, default=10.0, help="capacity that is offered")
+    parser.add_argument("--model", default="", help="a bundle; the shipped one by default")
+    parser.add_argument("--texts", type=int, default=256, help="of a request of the flood")
     options = parser.parse_args()
+    settings = {"model": options.model} if options.model else {}
     print(f"machine: {machine()}")
     with (
         tempfile.TemporaryDirectory() as home,
-        Served(Path(home), free_port(), keys=("flood", "trickle")) as served,
+        Served(Path(home), free_port(), keys=("flood", "trickle"), **settings) as served,
     ):
-        asyncio.run(measure(served, seconds=options.seconds, times=options.times))
+        asyncio.run(
+            measure(served, texts=options.texts, seconds=options.seconds, times=options.times)
+        )
 
 
 if __name__ == "__main__":

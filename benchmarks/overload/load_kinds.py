@@ -9,7 +9,7 @@ from urllib.parse import quote
 from benchmarks.overload.offered import raw_request
 from service.shipped import DEMO_CORPUS
 
-FLOOD_TEXTS = 256
+FLOOD_REQUESTS = 2000
 SOAK_DOCUMENTS = 1000
 
 
@@ -18,15 +18,17 @@ def demo_texts() -> list[str]:
     return [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
 
 
-def flood_requests(key: str) -> list[bytes]:
-    """Return requests of many sentences each, all different."""
-    texts = demo_texts()
-    bodies = [
-        json.dumps({"inputs": texts[start : start + FLOOD_TEXTS], "dimensions": 32}).encode()
-        for start in range(0, len(texts) - FLOOD_TEXTS, FLOOD_TEXTS)
-    ]
+def flood_requests(key: str, *, texts: int) -> list[bytes]:
+    """Return requests of `texts` sentences each, all different, drawn the same every time."""
+    sentences, chance = demo_texts(), random.Random(0)
     accept = "application/octet-stream"
-    return [raw_request("POST", "/embed", body, key=key, accept=accept) for body in bodies]
+
+    def one(request: int) -> bytes:
+        inputs = [f"{text} {request}" for text in chance.sample(sentences, texts)]
+        body = json.dumps({"inputs": inputs, "dimensions": 32}).encode()
+        return raw_request("POST", "/embed", body, key=key, accept=accept)
+
+    return [one(request) for request in range(FLOOD_REQUESTS)]
 
 
 def trickle_requests(key: str) -> list[bytes]:

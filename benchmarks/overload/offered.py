@@ -223,7 +223,8 @@ async def capacity(
         nonlocal answered
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
-            answered += (await generator.ask_one(requests)).count(200)
+            outcomes = await generator.ask_one(requests)
+            answered += outcomes.count(200)  # read after the wait: the clients share it
         generator.close()
 
     await asyncio.gather(*(client(Generator(port, seed=seed)) for seed in range(clients)))
