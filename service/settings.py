@@ -94,7 +94,7 @@ class Settings(BaseSettings):
         0.3,
         gt=0,
         description="About how long what waits may take before requests get a 429, at the speed "
-        "measured lately; sixteen full batches may wait in any case",
+        "measured lately; thirty-two full batches may wait in any case",
     )
     max_inputs: int = Field(2048, ge=1, description="Texts in one request")
     token_input: TokenInput = Field(

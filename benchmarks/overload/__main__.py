@@ -25,7 +25,6 @@ TRICKLE_RATE = 10.0
 async def measure(served: Served, *, texts: int, seconds: float, times: float) -> None:
     """Print what the server does at each load."""
     flood, trickle = flood_requests("flood", texts=texts), trickle_requests("trickle")
-    await capacity(served.port, flood, 3.0)
     most = await capacity(served.port, flood, max(5.0, seconds / 8))
     print(f"capacity: {most:.1f} requests of {texts} sentences a second", flush=True)
     alone = await Generator(served.port).offer(trickle, rate=TRICKLE_RATE, seconds=seconds / 4)
@@ -43,7 +42,7 @@ async def measure(served: Served, *, texts: int, seconds: float, times: float) -
     print(f"{times:g} x capacity: {over.summary()}")
     print(f"refusals: p99 {1000 * over.quantile(0.99, 429):.1f} ms")
     print(f"trickle beside it: {beside.summary()}")
-    goodput = over.count(200) / seconds / most
+    goodput = over.count(200) / over.took / most
     print(f"goodput: {100 * goodput:.0f} % of capacity")
     print(f"p99 of accepted: {over.quantile(0.99) / at_80.quantile(0.99):.2f} x that at 80 %")
     print(f"p99 of the trickle: {beside.quantile(0.99) / alone.quantile(0.99):.2f} x that alone")

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 _HEAD_END = b"\r\n\r\n"
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: (\d+)")
 
+WARM_UP_SECONDS = 3.0
 MOST_CONNECTIONS = 900
 """Below the usual limit of 1,024 handles a process."""
 
@@ -40,11 +41,13 @@ class Outcomes:
     Attributes:
         seconds: Of each answer, by status; 0 is a broken connection.
         first: Set when there is an answer.
+        took: Seconds from the first request to the last answer.
         unsent: Requests for which no connection was free: the generator's own limit.
     """
 
     seconds: dict[int, list[float]] = field(default_factory=dict)
     unsent: int = 0
+    took: float = 0.0
     first: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, status: int, seconds: float) -> None:
@@ -172,6 +175,7 @@ class Generator:
         patience = time.perf_counter() + 30
         while outcomes.total < turn - outcomes.unsent and time.perf_counter() < patience:
             await asyncio.sleep(0.01)
+        outcomes.took = time.perf_counter() - began
         return outcomes
 
     async def ask_one(self, requests: Sequence[bytes]) -> Outcomes:
@@ -216,15 +220,19 @@ class Generator:
 async def capacity(
     port: int, requests: Sequence[bytes], seconds: float, *, clients: int = 4
 ) -> float:
-    """Return the answers a second to clients that each wait for theirs before they ask again."""
+    """Return the answers a second to clients that each wait for theirs before they ask again.
+
+    What is under way at either end is not counted with what was answered in between.
+    """
     answered = 0
+    began = time.perf_counter() + WARM_UP_SECONDS
 
     async def client(generator: Generator) -> None:
         nonlocal answered
-        until = time.perf_counter() + seconds
-        while time.perf_counter() < until:
+        while time.perf_counter() < began + seconds:
             outcomes = await generator.ask_one(requests)
-            answered += outcomes.count(200)  # read after the wait: the clients share it
+            if began < time.perf_counter() <= began + seconds:
+                answered += outcomes.count(200)
         generator.close()
 
     await asyncio.gather(*(client(Generator(port, seed=seed)) for seed in range(clients)))

@@ -19,6 +19,7 @@ from service.errors import BackendError, InputError, InterlinguaError
 from service.inference.budget import about_tokens
 from service.inference.computed import Computed
 from service.inference.encoder import Encoder, Tower
+from service.inference.priority import step_back
 from service.inference.queue import WorkQueue, job_slices
 from service.inference.recent import RecentVectors
 from service.inference.session import Vectors
@@ -231,6 +232,11 @@ class Engine:
         )
         return job_slices(job, [[rows[place] for place in part] for part in parts])
 
+    @property
+    def thread_ids(self) -> list[int]:
+        """The system's ids of the threads that compute."""
+        return [thread.native_id for thread in self._threads if thread.native_id is not None]
+
     def close(self) -> None:
         """Finish what waits, refuse what comes, and end the threads."""
         self.queue.close()
@@ -239,6 +245,8 @@ class Engine:
         self._tokenizers.shutdown()
 
     def _work(self, take: Callable[[], list[Slice] | None]) -> None:
+        if take != self.queue.take_little:
+            step_back()
         while (batch := take()) is not None:
             try:
                 self._try(batch)

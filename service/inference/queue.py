@@ -26,7 +26,7 @@ CLIENT_SHARE = 0.8
 
 LARGE_SHARE = 0.75
 """Of a client's room; where more is taken, large requests are refused unread."""
-LEAST_BATCHES = 16
+LEAST_BATCHES = 32
 """So many full batches may wait whatever they take, so that a slow model's workers find work."""
 LITTLE_TOKENS = 64
 """A client that waits for no more has its own way past the batches that are computed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from service.errors import BackendError, BundleError, SettingsError
 from service.inference.pooling import Pooler
+from service.inference.priority import step_back
 from service.inference.session import Vectors, check_finite, graph_input
 from service.inference.wishes import Precision
 from service.openvino.compression import compress_weights, fold_constants
@@ -77,7 +79,11 @@ class OpenVinoSession:
         self.precision: Precision = precision
         self._pooler = pooler
         self._graph = graph
-        compiled, self._packs = _compile(graph, precision, streams)
+        # OpenVINO computes on threads that it starts here, and they inherit the priority.
+        with ThreadPoolExecutor(1, "openvino-compile", initializer=step_back) as stepped_back:
+            compiled, self._packs = stepped_back.submit(
+                _compile, graph, precision, streams
+            ).result()
         names = [name for port in compiled.inputs for name in sorted(port.get_names())]
         self._inputs = [name for name in names if name not in (TAKEN, PLACES)]
         self._output = _choose_output(compiled, token_vectors=pooler is not None)

@@ -251,10 +251,10 @@ def test_the_room_is_what_is_computed_in_time_and_at_least_some_batches() -> Non
     queue = WorkQueue(capacity_tokens=100_000, batch_tokens=100, wait_seconds=0.5)
     queue.record_speed(1_000_000, 1.0, workers=1)
     fast = queue.room_tokens
-    assert 1600 < fast < 100_000
+    assert 3200 < fast < 100_000
     for _ in range(200):
         queue.record_speed(10, 1.0, workers=1)
-    assert queue.room_tokens == 1600, "sixteen batches, though they take longer"
+    assert queue.room_tokens == 3200, "thirty-two batches, though they take longer"
     for _ in range(200):
         queue.record_speed(10**9, 1.0, workers=1)
     assert queue.room_tokens == 100_000
