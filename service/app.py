@@ -109,7 +109,12 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
         include_locked(app, below_v1, responses=OPENAI_PROBLEMS)
     describe(app)
     # The last added is the outermost.
-    app.add_middleware(RoomMiddleware, state=state_of(app), paths=_embedding_paths())
+    app.add_middleware(
+        RoomMiddleware,
+        state=state_of(app),
+        embedding=_embedding_paths(),
+        probes={route.path for route in routes_of(health.router)},
+    )
     app.add_middleware(
         BodyLimitMiddleware,
         limit_bytes=settings.max_body_bytes,

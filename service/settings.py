@@ -96,6 +96,12 @@ class Settings(BaseSettings):
         description="About how long what waits may take before requests get a 429, at the speed "
         "measured lately; thirty-two full batches may wait in any case",
     )
+    max_requests: int = Field(
+        512,
+        ge=1,
+        description="Requests that are answered at a time; those that come then get a 429, and "
+        "those of a key that has four fifths of them",
+    )
     max_inputs: int = Field(2048, ge=1, description="Texts in one request")
     token_input: TokenInput = Field(
         "reject", description="Token ids in place of texts: reject; native for the default model's "

@@ -52,7 +52,6 @@ async def minute(served: Served, requests: list[bytes], rate: float, seconds: fl
 async def soak(served: Served, *, minutes: int) -> list[Sample]:
     """Return a sample a minute, printed as they come."""
     requests = mixed_requests()
-    await capacity(served.port, requests, 5.0)
     rate = await capacity(served.port, requests, 5.0)
     print(f"capacity: {rate:.0f} mixed requests a second")
     print("minute  MB      handles threads  steady p50, p99 ms   burst: answered, refused, p99 ms")

@@ -18,6 +18,9 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., object])
 
 _SCOPES = "interlingua_scopes"
 
+GRANT = "interlingua.grant"
+"""Where a request's scope holds what its key is good for, once that was looked up."""
+
 
 def needs(*scopes: Scope) -> Callable[[Endpoint], Endpoint]:
     """Declare which keys may call a route: those that have one of `scopes`.
@@ -106,7 +109,8 @@ def check_scope(grant: Grant, scopes: frozenset[Scope]) -> None:
 
 async def _require_key(request: Request) -> None:
     state = state_of(request.app)
-    grant = check_key(state.keys, request.headers.get("authorization"))
+    known: Grant | None = request.scope.get(GRANT)
+    grant = known or check_key(state.keys, request.headers.get("authorization"))
     context_of(request).grant = grant
     check_scope(grant, scopes_of(request.scope["route"]))
     state.rates.spend(grant)

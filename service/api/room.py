@@ -1,62 +1,97 @@
-"""Large requests for vectors are refused before anything is spent on them where the queue is full.
+"""What does not find room is refused before anything is spent on it.
 
-To read and parse one costs as much as a static model takes to embed it, and to bring a refusal
-through routing, dependencies and handlers costs three times what it takes here: a flood would be
-refused at the price of what everybody gets.
+Two things are bounded here: how many requests are answered at a time, whatever they ask, and large
+requests for vectors where the queue of texts is full. To read and parse one of those costs as much
+as a static model takes to embed it, and to bring a refusal through routing, dependencies and
+handlers costs three times what it takes here: a flood would be refused at the price of what
+everybody gets. Both are fair between keys: none fills more than four fifths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.api.auth import check_key
+from service.api.auth import GRANT, check_key
 from service.api.context import context_of
 from service.api.problems import count_rejection, problem_response
 from service.api.state import Phase, State
 from service.errors import AuthenticationError, OverloadedError
+from service.inference.queue import CLIENT_SHARE
 
 SMALL_BODY_BYTES = 1_000
 """To parse so much costs no more than to refuse it."""
 
 
 class RoomMiddleware:
-    """Answers with 429 what would not find room in the queue.
+    """Answers with 429 what would not find room.
 
     Args:
         app: What is spared.
         state: Of the application.
-        paths: Where texts are posted to be embedded.
+        embedding: Paths where texts are posted to be embedded.
+        probes: Paths that are answered however many requests there are.
     """
 
-    def __init__(self, app: ASGIApp, state: State, paths: Collection[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, state: State, *, embedding: Collection[str], probes: Collection[str]
+    ) -> None:
         self._app = app
         self._state = state
-        self._paths = frozenset(paths)
+        self._embedding = frozenset(embedding)
+        self._probes = frozenset(probes)
+        self._most = state.settings.max_requests
+        self._answered: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and scope["path"] in self._paths:
-            try:
-                self._check_room(Request(scope))
-            except OverloadedError as error:
-                count_rejection(error, self._state.metrics)
-                await problem_response(error, scope)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        if scope["type"] != "http" or scope["path"] in self._probes:
+            await self._app(scope, receive, send)
+            return
+        try:
+            with self._admitted(Request(scope)):
+                await self._app(scope, receive, send)
+        except OverloadedError as error:  # those of routes are answered further in
+            count_rejection(error, self._state.metrics)
+            await problem_response(error, scope)(scope, receive, send)
 
-    def _check_room(self, request: Request) -> None:
-        if self._state.phase is not Phase.READY:
-            return
-        length = request.headers.get("content-length", "")
-        queue = self._state.resources.engine.queue
-        if not length.isdigit() or int(length) <= SMALL_BODY_BYTES or not queue.may_be_crowded:
-            return
+    @contextmanager
+    def _admitted(self, request: Request) -> Iterator[None]:
+        client = self._client_of(request)
+        self._check_number(client)
+        self._check_queue(request, client)
+        self._answered[client] += 1
+        try:
+            yield
+        finally:
+            self._answered[client] -= 1
+            if not self._answered[client]:
+                del self._answered[client]
+
+    def _client_of(self, request: Request) -> str:
         try:
             grant = check_key(self._state.keys, request.headers.get("authorization"))
         except AuthenticationError:
-            return  # it is told so where everybody is
-        context_of(request).grant = grant
-        queue.check_not_crowded(client=grant.client)
+            return ""  # it is told so where everybody is
+        context_of(request).grant = request.scope[GRANT] = grant
+        return grant.client
+
+    def _check_number(self, client: str) -> None:
+        total, own = self._answered.total(), self._answered[client]
+        if total < self._most and (not client or own < CLIENT_SHARE * self._most):
+            return
+        raise OverloadedError(
+            f"{total} requests are answered now, {own} of them yours; {self._most} may be.",
+            retry_after_seconds=1.0,
+        )
+
+    def _check_queue(self, request: Request, client: str) -> None:
+        if request.scope["path"] not in self._embedding or self._state.phase is not Phase.READY:
+            return
+        length = request.headers.get("content-length", "")
+        if length.isdigit() and int(length) > SMALL_BODY_BYTES:
+            self._state.resources.engine.queue.check_not_crowded(client=client)

@@ -116,12 +116,6 @@ class WorkQueue:
                 if not self._admitted[client]:
                     del self._admitted[client]
 
-    @property
-    def may_be_crowded(self) -> bool:
-        """Whether `check_not_crowded` refuses any client; without a lock, so about now."""
-        taken = self._order.tokens + sum(tuple(self._admitted.values()))
-        return taken > LARGE_SHARE * CLIENT_SHARE * self.room_tokens
-
     def check_not_crowded(self, *, client: str = "") -> None:
         """Refuse a large request before anything is spent on it where the queue is nearly full.
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+from asyncio import Event
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -70,3 +72,40 @@ async def test_only_the_key_that_fills_it_is_refused(keyed: Running) -> None:
             response = await keyed.client.post("/embed", content=aiter(Body()), headers=headers)
             statuses[key] = response.status_code
     assert statuses == {"a": 429, "b": 400, "c": 401}
+
+
+@pytest.fixture
+async def narrow(tiny_bundle: Path, tmp_path: Path) -> AsyncIterator[Running]:
+    settings = tiny_settings(
+        tiny_bundle, tmp_path, max_requests=5, api_keys=[SecretStr("a"), SecretStr("b")]
+    )
+    async with run_app(settings) as running:
+        yield running
+
+
+async def test_so_many_requests_are_answered_at_a_time_and_no_key_has_them_all(
+    narrow: Running,
+) -> None:
+    slow = Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        await slow.wait()
+        yield b'{"inputs": "cat", "corpus": "none"}'
+
+    async def search(key: str) -> int:
+        headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
+        response = await narrow.client.post("/similar", content=body(), headers=headers)
+        return response.status_code
+
+    async with asyncio.TaskGroup() as group:
+        first = [group.create_task(search("a")) for _ in range(4)]
+        await asyncio.sleep(0.05)
+        assert await search("a") == 429
+        other = group.create_task(search("b"))
+        await asyncio.sleep(0.05)
+        assert await search("b") == 429
+        assert (await narrow.client.get("/health/ready")).status_code == 200
+        slow.set()
+    assert {task.result() for task in [*first, other]} == {404}
+    assert await search("a") == 404
+    assert await narrow.metric("interlingua_rejected_total", reason="overloaded") == 2

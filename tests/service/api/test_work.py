@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import httpx
@@ -10,14 +11,15 @@ from starlette.types import Message
 from service.settings import Settings
 from tests.service.api.running import Gate, Running, assert_problem, tiny_settings
 
-LONG = "The cat sleeps on the warm windowsill."
+LONG = ["The cat sleeps on the warm windowsill."] * 12
+"""One batch, and more than what is little: that would not wait."""
 
 
 @pytest.fixture
 def settings(tiny_bundle: Path, tiny_head: Path, tmp_path: Path) -> Settings:
-    """A queue that holds one short request."""
+    """A queue that holds one such request."""
     return tiny_settings(
-        tiny_bundle, tmp_path, head=[tiny_head], batch_tokens=16, queue_tokens=16,
+        tiny_bundle, tmp_path, head=[tiny_head], batch_tokens=256, queue_tokens=256,
         request_timeout_seconds=5.0,
     )  # fmt: skip
 
@@ -92,7 +94,7 @@ async def test_the_work_of_a_client_that_is_gone_is_dropped(running: Running, ga
     first = await start_and_reach(running, gate)
     gone = asyncio.Event()
     sent: list[Message] = []
-    body = b'{"inputs": "Fresh bread."}'
+    body = json.dumps({"inputs": LONG}).encode()
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Message:
