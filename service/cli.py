@@ -1,10 +1,13 @@
 """The `interlingua` command: the root of what is in `service.commands`.
 
-`train`, `export`, `evaluate` and the rest of the training half are mounted from `training.cli`,
-which imports nothing heavy until one of them runs.
+`train`, `export`, `evaluate` and the rest of the training half are mounted as entry points of the
+group `interlingua.commands`: the service does not know of that half.
 """
 
 from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
 
 import click
 
@@ -60,17 +63,17 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands of both halves."""
-        return sorted({*super().list_commands(ctx), *_training_commands()})
+        return sorted({*super().list_commands(ctx), *_mounted_commands()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find a command in either half."""
-        return super().get_command(ctx, cmd_name) or _training_commands().get(cmd_name)
+        return super().get_command(ctx, cmd_name) or _mounted_commands().get(cmd_name)
 
 
-def _training_commands() -> dict[str, click.Command]:
-    from training.cli import commands
-
-    return {command.name: command for command in commands if command.name}
+@cache
+def _mounted_commands() -> dict[str, click.Command]:
+    found = entry_points(group="interlingua.commands")
+    return {command.name: command for entry in found for command in entry.load()}
 
 
 @click.group(

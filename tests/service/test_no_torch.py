@@ -19,6 +19,26 @@ def imported_at_once(module: Path) -> Iterator[str]:
             yield statement.module
 
 
+def test_the_service_does_not_know_of_the_training_half() -> None:
+    """Not in a function either: its commands are entry points."""
+    statements = (
+        (module, statement)
+        for module in sorted(PACKAGE.rglob("*.py"))
+        for statement in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+    )
+    offenders = [
+        str(module.relative_to(PACKAGE))
+        for module, statement in statements
+        if (isinstance(statement, ast.Import) and _of_training(statement.names[0].name))
+        or (isinstance(statement, ast.ImportFrom) and _of_training(statement.module or ""))
+    ]
+    assert offenders == []
+
+
+def _of_training(name: str) -> bool:
+    return name.partition(".")[0] == "training"
+
+
 def test_the_server_is_installed_without_what_trains() -> None:
     modules = sorted(PACKAGE.rglob("*.py"))
     assert len(modules) > 100

@@ -1,0 +1,91 @@
+"""`interlingua evaluate`: a model measured as it is served."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from training.commands.options import DATA, need_torch
+
+if TYPE_CHECKING:
+    from training.data.folder import DataFolder
+
+
+@click.command("evaluate")
+@click.option(
+    "--model",
+    required=True,
+    help="Bundle, run, Hugging Face directory with ONNX weights, or the URL of a server.",
+)
+@click.option(
+    "--protocol",
+    "protocols",
+    multiple=True,
+    metavar="NAME",
+    help="May be given several times. [default: tatoeba, sts and demo, where there is data]",
+)
+@DATA
+@click.option("--languages", help="Comma-separated; the model's own by default.")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Change the protocol."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of a table.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the figures into this .svg or .png.",
+)
+@click.option("--record", is_flag=True, help="Write the figures into the bundle's manifest.")
+def evaluate(
+    model: str,
+    protocols: tuple[str, ...],
+    data: Path | None,
+    languages: str | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+    plot: Path | None,
+    record: bool,
+) -> None:
+    """Measure a model, in the runtime that serves it.
+
+    \b
+    Example: interlingua evaluate --model models/interlingua-fast --protocol demo
+    """
+    need_torch()
+    import dataclasses
+
+    from training.data.folder import open_folder
+    from training.evaluation.defaults import evaluate_command, measurable
+    from training.evaluation.figures import figures_table
+    from training.evaluation.models import open_model
+    from training.evaluation.plots import draw_figures
+    from training.evaluation.protocols import make_protocol
+    from training.run import record_figures
+
+    if assignments and len(protocols) != 1:
+        raise click.UsageError("--set changes one protocol: name it with --protocol NAME.")
+    chosen = [*assignments, *([f"languages={languages}"] if languages else [])]
+
+    def folder() -> DataFolder:
+        return open_folder(data)
+
+    for name in protocols:
+        make_protocol(name, chosen)  # refused before a model is loaded
+    opened = open_model(model)
+    wanted = languages.split(",") if languages else list(opened.languages)
+    names = protocols or measurable(folder if data else None, wanted)
+    figures = [
+        figure for name in names for figure in make_protocol(name, chosen).measure(opened, folder)
+    ]
+    if record:
+        command = evaluate_command(opened.name, names, chosen)
+        record_figures(Path(model), figures, command=command)
+    if plot is not None:
+        draw_figures(figures, plot)
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(figure) for figure in figures], indent=2))
+    else:
+        click.echo(figures_table(figures))
