@@ -20,8 +20,8 @@ from service.errors import InputError
 from service.inference.session import Vectors
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import Rows, check_rows, read_rows
+from training.evaluation.models import SentenceModel
+from training.evaluation.nway_rows import NWayRows, vectors_by_language
 
 NAME = "eigen"
 
@@ -62,19 +62,13 @@ def eigen_similarity(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EigenSimilarity:
+class EigenSimilarity(NWayRows):
     """What may be changed with `--set`."""
 
-    source: str = "ntrex"  # an n-way source under parallel/
-    rows: Rows = (0, 10_000_000)  # from, below
     pivot: str = "en"
-    languages: tuple[str, ...] = ()  # the model's where none
     samples: int = 1000  # N
     size: int = 10  # K
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return Psi x 1000 of the pivot and each language.
@@ -82,16 +76,12 @@ class EigenSimilarity:
         Raises:
             InputError: The source or a language is missing, or there are too few rows.
         """
-        wanted = require_languages(model, self.languages, least=2)
-        columns = read_rows(folder(), self.source, wanted, self.rows)
+        columns = self.read(model, folder())
         if self.pivot not in columns or len(columns[self.pivot]) < self.size:
             raise InputError(
                 f"{self.size} rows are due that have the pivot, {self.pivot}.", field="size"
             )
-        vectors = {
-            language: vectors_of(model, texts, language, unit=True)
-            for language, texts in columns.items()
-        }
+        vectors = vectors_by_language(model, columns)
         by_language = {
             language: 1000.0
             * eigen_similarity(
@@ -101,7 +91,7 @@ class EigenSimilarity:
                 size=self.size,
                 seed=self.seed,
             )
-            for language in wanted
+            for language in columns
             if language != self.pivot
         }
         return [

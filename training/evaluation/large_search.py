@@ -18,8 +18,8 @@ from training.data.lines import BrokenLines
 from training.data.moses import find_moses, read_moses
 from training.data.nway import find_nway, read_nway
 from training.evaluation.figures import Figure
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import Rows, check_rows, read_rows
+from training.evaluation.models import SentenceModel, vectors_of
+from training.evaluation.nway_rows import NWayRows, vectors_by_language
 
 NAME = "large-search"
 
@@ -41,17 +41,11 @@ def nearest(queries: Vectors, targets: Vectors, count: int = 1) -> tuple[np.ndar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LargeSearch:
+class LargeSearch(NWayRows):
     """What may be changed with `--set`."""
 
-    source: str = "ntrex"  # an n-way source under parallel/: the queries
-    rows: Rows = (0, 10_000_000)  # from, below
     crowd: tuple[str, ...] = ("bible_nt", "wmt_nway", "tatoeba")  # what else is in the index
     most: int = 100_000  # sentences of the crowd in each language
-    languages: tuple[str, ...] = ()  # the model's where none
-
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the error over all pairs of languages.
@@ -60,12 +54,9 @@ class LargeSearch:
             InputError: A source or a language is missing.
         """
         opened = folder()
-        languages = require_languages(model, self.languages, least=2)
-        columns = read_rows(opened, self.source, languages, self.rows)
-        queries = {
-            language: vectors_of(model, texts, language, unit=True)
-            for language, texts in columns.items()
-        }
+        columns = self.read(model, opened)
+        languages = tuple(columns)
+        queries = vectors_by_language(model, columns)
         errors: dict[str, dict[str, float]] = {language: {} for language in languages}
         sizes = []
         for target in languages:

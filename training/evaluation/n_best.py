@@ -17,8 +17,8 @@ from service.inference.session import Vectors
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
 from training.evaluation.large_search import nearest
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import Rows, check_rows, read_rows
+from training.evaluation.models import SentenceModel
+from training.evaluation.nway_rows import NWayRows, vectors_by_language
 
 NAME = "n-best"
 
@@ -70,15 +70,8 @@ def precision_by_cosine(queries: Vectors, targets: Vectors) -> tuple[float, floa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NBest:
+class NBest(NWayRows):
     """What may be changed with `--set`."""
-
-    source: str = "ntrex"  # an n-way source under parallel/
-    rows: Rows = (0, 10_000_000)  # from, below
-    languages: tuple[str, ...] = ()  # the model's where none
-
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the two precisions, means over ordered pairs of languages.
@@ -86,12 +79,9 @@ class NBest:
         Raises:
             InputError: The source or a language is missing.
         """
-        languages = require_languages(model, self.languages, least=2)
-        columns = read_rows(folder(), self.source, languages, self.rows)
-        vectors = {
-            language: vectors_of(model, texts, language, unit=True)
-            for language, texts in columns.items()
-        }
+        columns = self.read(model, folder())
+        languages = tuple(columns)
+        vectors = vectors_by_language(model, columns)
         pairs = {
             f"{query}-{target}": precision_by_cosine(vectors[query], vectors[target])
             for query in languages

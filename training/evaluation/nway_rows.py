@@ -2,25 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from service.errors import InputError
+from service.inference.session import Vectors
 from training.data.folder import DataFolder
 from training.data.lines import BrokenLines
 from training.data.nway import find_nway, read_nway
+from training.evaluation.models import SentenceModel, require_languages, vectors_of
 
 Rows = tuple[int, ...]
 """From the first, up to but not with the second."""
 
 
-def check_rows(rows: Rows) -> None:
-    """Refuse what is no range of rows.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NWayRows:
+    """What protocols on such rows have in common."""
 
-    Raises:
-        ValueError: It is not two numbers, the smaller one first.
+    source: str = "ntrex"  # an n-way source under parallel/
+    rows: Rows = (0, 10_000_000)  # from, below
+    languages: tuple[str, ...] = ()  # the model's where none
+
+    def __post_init__(self) -> None:
+        if len(self.rows) != 2 or not 0 <= self.rows[0] < self.rows[1]:
+            raise ValueError("rows are two numbers, from and below: rows=700,996")
+
+    def read(
+        self, model: SentenceModel, folder: DataFolder, *, least: int = 2
+    ) -> dict[str, list[str]]:
+        """Return the sentences of each language, line i of all the same one.
+
+        Args:
+            model: Whose languages they are where none are named.
+            folder: The data folder.
+            least: How many languages there must be.
+
+        Raises:
+            NotFoundError: There is no such source.
+            InputError: A language is missing, or there are too few of them or of rows.
+        """
+        languages = require_languages(model, self.languages, least=least)
+        return read_rows(folder, self.source, languages, self.rows)
+
+
+def vectors_by_language(
+    model: SentenceModel, columns: Mapping[str, Sequence[str]], *, unit: bool = True
+) -> dict[str, Vectors]:
+    """Return the vectors of each language's sentences, float32 [rows, D].
+
+    Args:
+        model: What is measured.
+        columns: The sentences of each language.
+        unit: Whether they are scaled to length 1, or as the model gives them.
     """
-    if len(rows) != 2 or not 0 <= rows[0] < rows[1]:
-        raise ValueError("rows are two numbers, from and below: rows=700,996")
+    return {
+        language: vectors_of(model, texts, language, unit=unit)
+        for language, texts in columns.items()
+    }
 
 
 def read_rows(

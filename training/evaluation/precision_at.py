@@ -17,8 +17,8 @@ from service.errors import InputError
 from service.inference.session import Vectors
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import Rows, check_rows, read_rows
+from training.evaluation.models import SentenceModel
+from training.evaluation.nway_rows import NWayRows, vectors_by_language
 
 NAME = "p-at-n"
 
@@ -46,19 +46,13 @@ def precision_at(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrecisionAt:
+class PrecisionAt(NWayRows):
     """What may be changed with `--set`."""
 
-    source: str = "ntrex"  # an n-way source under parallel/
-    rows: Rows = (0, 10_000_000)  # from, below
     pivot: str = "en"  # translations are looked for from this language
-    languages: tuple[str, ...] = ()  # the model's where none
     best: int = 1  # N
     others: int = 999  # K; as many as there are where there are fewer
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return P@N from the pivot to each language.
@@ -66,16 +60,12 @@ class PrecisionAt:
         Raises:
             InputError: The source or a language is missing.
         """
-        wanted = require_languages(model, self.languages, least=2)
-        if self.pivot not in wanted:
+        columns = self.read(model, folder())
+        if self.pivot not in columns:
             raise InputError(
-                f"The pivot is none of {', '.join(wanted)}.", field="pivot", given=self.pivot
+                f"The pivot is none of {', '.join(columns)}.", field="pivot", given=self.pivot
             )
-        columns = read_rows(folder(), self.source, wanted, self.rows)
-        vectors = {
-            language: vectors_of(model, texts, language, unit=False)
-            for language, texts in columns.items()
-        }
+        vectors = vectors_by_language(model, columns, unit=False)
         count = len(columns[self.pivot])
         others = min(self.others, count - 1)
         by_language = {
@@ -86,7 +76,7 @@ class PrecisionAt:
                 others=others,
                 seed=self.seed,
             )
-            for language in wanted
+            for language in columns
             if language != self.pivot
         }
         return [

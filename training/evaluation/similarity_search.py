@@ -13,23 +13,18 @@ from dataclasses import dataclass
 
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import Rows, check_rows, read_rows
+from training.evaluation.models import SentenceModel
+from training.evaluation.nway_rows import NWayRows, Rows, vectors_by_language
 from training.evaluation.retrieval import accuracy
 
 NAME = "search"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilaritySearch:
+class SimilaritySearch(NWayRows):
     """What may be changed with `--set`."""
 
-    source: str = "ntrex"  # an n-way source under parallel/
     rows: Rows = (700, 10_000_000)  # from, below
-    languages: tuple[str, ...] = ()  # the model's where none
-
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the error; `by_language` is that of each as the query, the matrix that of pairs.
@@ -37,12 +32,9 @@ class SimilaritySearch:
         Raises:
             InputError: The source or a language is missing.
         """
-        languages = require_languages(model, self.languages, least=2)
-        columns = read_rows(folder(), self.source, languages, self.rows)
-        vectors = {
-            language: vectors_of(model, texts, language, unit=True)
-            for language, texts in columns.items()
-        }
+        columns = self.read(model, folder())
+        languages = tuple(columns)
+        vectors = vectors_by_language(model, columns)
         matrix = {
             query: {
                 target: 100.0 - accuracy(vectors[query], vectors[target])

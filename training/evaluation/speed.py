@@ -12,23 +12,17 @@ from dataclasses import dataclass
 
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
-from training.evaluation.nway_rows import Rows, check_rows, read_rows
+from training.evaluation.models import SentenceModel, vectors_of
+from training.evaluation.nway_rows import NWayRows
 
 NAME = "speed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Speed:
+class Speed(NWayRows):
     """What may be changed with `--set`."""
 
-    source: str = "ntrex"  # an n-way source under parallel/
-    rows: Rows = (0, 10_000_000)  # from, below
-    languages: tuple[str, ...] = ()  # the model's where none
     seconds: float = 1.0  # encode for at least so long a language
-
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return sentences a second and words a second, each the mean over languages.
@@ -36,8 +30,8 @@ class Speed:
         Raises:
             InputError: The source or a language is missing.
         """
-        languages = require_languages(model, self.languages, least=1)
-        columns = read_rows(folder(), self.source, languages, self.rows)
+        columns = self.read(model, folder(), least=1)
+        languages = tuple(columns)
         sentences: dict[str, float] = {}
         words: dict[str, float] = {}
         for language, texts in columns.items():
