@@ -94,7 +94,7 @@ async def _search(request: SimilarRequest, work: Work) -> list[list[Found]]:
         await work.run(_check_languages, request.languages, corpus, work.resources)
     vectors = await _query_vectors(request, corpus, work)
     started = time.perf_counter()
-    found = await work.run(find, corpus, vectors, query)
+    found = await work.read(find, corpus, vectors, query)
     work.searched(corpus.name, time.perf_counter() - started)
     return found
 

@@ -77,9 +77,8 @@ class Work:
             InterlinguaError: What `Engine.embed` raises.
         """
         check_count(texts, self.max_inputs, field=field)
-        spent = time.perf_counter() - self._context.started
         async with cancelled_on_disconnect(self._request):
-            return await self._embed(encoder, texts, options, self.timeout_seconds - spent)
+            return await self._embed(encoder, texts, options, self._seconds_left())
 
     async def embed_part(self, encoder: Encoder, texts: Sequence[str]) -> Embedded:
         """Return the vectors of one batch of a streamed body; each batch has the whole timeout.
@@ -104,10 +103,7 @@ class Work:
                     inference_seconds=embedded.inference_seconds,
                 )
         except TimeoutError:
-            raise DeadlineError(
-                f"The request was not done within {self.timeout_seconds:g} s.",
-                remedy="Send less at a time, or raise the request timeout.",
-            ) from None
+            raise self._too_late() from None
         self._context.add(embedded, texts, model=encoder.name)
         self.metrics.observe_embedded(embedded)
         return embedded
@@ -120,6 +116,39 @@ class Work:
     ) -> Result:
         """Return what a blocking `call` returns, run on another thread."""
         return await anyio.to_thread.run_sync(lambda: call(*args, **kwargs))
+
+    async def read(
+        self,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Return what a blocking `call` returns that changes nothing, while the request has time.
+
+        Past its time a call that still waits for a thread is dropped; one that has begun cannot be
+        broken off, and what it returns is.
+
+        Raises:
+            DeadlineError: The request's time ran out.
+        """
+        try:
+            async with asyncio.timeout(self._seconds_left()) as time_left:
+                return await anyio.to_thread.run_sync(
+                    lambda: call(*args, **kwargs), abandon_on_cancel=True
+                )
+        except TimeoutError:
+            if not time_left.expired():
+                raise
+            raise self._too_late() from None
+
+    def _seconds_left(self) -> float:
+        return self.timeout_seconds - (time.perf_counter() - self._context.started)
+
+    def _too_late(self) -> DeadlineError:
+        return DeadlineError(
+            f"The request was not done within {self.timeout_seconds:g} s.",
+            remedy="Send less at a time, or raise the request timeout.",
+        )
 
     def require(self, scope: Scope) -> None:
         """Raise ForbiddenError unless the client has `scope` besides the route's own."""

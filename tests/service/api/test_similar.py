@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from service.api import similar
 from service.inference.encoder import Encoder
+from service.search.query import Found
 from tests.service.api.running import (
     DOCUMENTS,
     Running,
@@ -234,3 +238,25 @@ async def test_a_document_may_be_what_is_looked_for(running: Running) -> None:
     ((hit,),) = response.json()
     assert hit["id"] == "cat-en"
     assert hit["score"] == pytest.approx(1, abs=1e-4)
+
+
+async def test_a_search_is_given_up_when_the_requests_time_is_over(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await running.fill()
+    release = threading.Event()
+
+    def slow(*_: object) -> list[list[Found]]:
+        release.wait(10)
+        return [[]]
+
+    monkeypatch.setattr(similar, "find", slow)
+    try:
+        began = time.perf_counter()
+        response = await running.client.post(
+            "/similar", json={"inputs": "cat"}, headers={"x-request-timeout": "0.1"}
+        )
+        assert time.perf_counter() - began < 5
+    finally:
+        release.set()
+    assert_problem(response, 504)
