@@ -52,6 +52,7 @@ def run_server(settings: Settings) -> int:
         access_log=False,
         server_header=False,
         http=bounded_protocol(settings.client_timeout_seconds),
+        timeout_keep_alive=settings.keep_alive_seconds,
         timeout_graceful_shutdown=int(settings.drain_seconds),
     )
     state = state_of(app)

@@ -130,6 +130,12 @@ class Settings(BaseSettings):
         description="How long a client may take to send its headers, to send the next part of its "
         "body, and to read what is ready",
     )
+    keep_alive_seconds: int = Field(
+        75,
+        ge=1,
+        description="How long a connection without a request is kept; longer than a load balancer "
+        "before it does, or one of its requests may meet a connection that is being closed",
+    )
     drain_seconds: float = Field(
         20.0, ge=0, description="How long a shutdown waits for requests that are running"
     )

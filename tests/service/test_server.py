@@ -55,12 +55,26 @@ def test_a_signal_stops_it_cleanly(
     tmp_path: Path, tiny_bundle: Path, number: signal.Signals
 ) -> None:
     process = start(tmp_path, tiny_bundle, "--port", "0")
-    assert process.stdout is not None
-    while "/classify" not in (line := process.stdout.readline()):
-        assert line, "the server ended before it was up"
+    url_of(process)
     process.send_signal(number)
     assert process.wait(20) == 0
     process.communicate()
+
+
+@pytest.mark.e2e
+def test_an_idle_connection_is_kept_as_long_as_was_asked(tmp_path: Path, tiny_bundle: Path) -> None:
+    process = start(tmp_path, tiny_bundle, "--port", "0", "--keep-alive-seconds", "1")
+    try:
+        connection = http.client.HTTPConnection(url_of(process).removeprefix("http://"), timeout=20)
+        connection.request("GET", "/health/live")
+        connection.getresponse().read()
+        began = time.monotonic()
+        assert connection.sock.recv(1) == b"", "it is closed, and nothing is said"
+        assert 0.5 < time.monotonic() - began < 4, "uvicorn's own would be 5 s"
+        connection.close()
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
 
 
 @pytest.mark.e2e
