@@ -109,19 +109,23 @@ def choose(bundle: Bundle, wishes: Wishes, *, memory: Path | None = None) -> Cho
         SettingsError: A runtime that is not installed, or a precision that is not to be had.
         BundleError: The one way that the wishes leave cannot run the model.
     """
-    ways = _ways(bundle, wishes)
-    if ways == [_FULL] or [way.precision for way in ways] == ["fp32"]:
-        return Choice(ways[0])
-    key = _key(bundle, ways)
+    offered = ways(bundle, wishes)
+    if offered == [_FULL] or [way.precision for way in offered] == ["fp32"]:
+        return Choice(offered[0])
+    key = _key(bundle, offered)
     known = _read(memory)
     if key not in known:
-        known[key] = _measure_all(bundle, ways)
+        known[key] = _measure_all(bundle, offered)
         _write(memory, known)
-    return Choice(_best(known[key], ways), known[key])
+    return Choice(_best(known[key], offered), known[key])
 
 
-def _ways(bundle: Bundle, wishes: Wishes) -> list[Execution]:
-    """Return the ways that `wishes` leave, the plainest last."""
+def ways(bundle: Bundle, wishes: Wishes) -> list[Execution]:
+    """Return the ways to run `bundle` here that `wishes` leave, the plainest last.
+
+    Raises:
+        SettingsError: A runtime that is not installed, or a precision that is not to be had.
+    """
     plain = Execution(streams=wishes.streams, providers=wishes.providers)
     if bundle.manifest.looks_up:  # there is nothing to gain
         return [plain]
@@ -136,11 +140,11 @@ def _ways(bundle: Bundle, wishes: Wishes) -> list[Execution]:
 
     for precision in fixed:
         check_supported(precision)
-    ways = [
+    on_openvino = [
         replace(plain, runtime="openvino", precision=precision)
         for precision in fixed or supported_precisions()
     ]
-    return ways if wants_openvino else [*ways, plain]
+    return on_openvino if wants_openvino else [*on_openvino, plain]
 
 
 def _key(bundle: Bundle, ways: Sequence[Execution]) -> str:

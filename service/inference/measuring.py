@@ -22,6 +22,7 @@ class Speed:
     """What an engine did.
 
     Attributes:
+        runs_on: Runtime and precision.
         workers: Its threads.
         batch_tokens: Padded tokens of one batch.
         texts_per_second: With bulk requests alone.
@@ -29,6 +30,7 @@ class Speed:
         alone_ms: Median of one-text requests with nothing else to do.
     """
 
+    runs_on: str
     workers: int
     batch_tokens: int
     texts_per_second: float
@@ -61,6 +63,7 @@ async def _measure(
     alone = await _singles(engine, encoder, texts, until=time.perf_counter() + seconds)
     median, high = np.percentile(mixed, [50, 95])
     return Speed(
+        runs_on=encoder.execution.name,
         workers=engine.workers,
         batch_tokens=batch_tokens,
         texts_per_second=rate,

@@ -21,6 +21,8 @@ def test_every_combination_is_measured(tiny_bundle: Path, tmp_path: Path) -> Non
         (1, 64), (1, 256), (2, 64), (2, 256),
     ]  # fmt: skip
     assert all(row["texts_per_second"] > 0 for row in rows)
+    assert all(row["runs_on"] == "onnxruntime-fp32" for row in rows)
+    assert all(row["least_cosine"] > 0.9999 for row in rows)
     assert all(row["single_ms"][0] <= row["single_ms"][1] for row in rows)
 
 
@@ -29,7 +31,9 @@ def test_the_best_is_named_as_flags(tiny_bundle: Path, tmp_path: Path) -> None:
     texts.write_text("One.\nTwo.\n")
     command = ["bench", "--model", str(tiny_bundle), "--texts", str(texts), "--seconds", "0.05"]
     result = CliRunner().invoke(main, [*command, "--workers", "1", "--batch-tokens", "64"])
-    assert result.output.endswith("--workers 1 --batch-tokens 64\n")
+    assert result.output.endswith(
+        "--runtime onnxruntime --precision fp32 --workers 1 --batch-tokens 64\n"
+    )
 
 
 def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
