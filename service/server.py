@@ -6,13 +6,16 @@ import asyncio
 import contextlib
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 
 import click
 import uvicorn
 
+from service.accepting import Acceptor
 from service.api.state import Phase, Resources, State, state_of
 from service.app import create_app
+from service.arenas import use_one_arena
 from service.connections import bounded_protocol
 from service.errors import SettingsError
 from service.security.exposure import check_exposure, who_may_ask
@@ -26,6 +29,7 @@ def run_server(settings: Settings) -> int:
     Exit codes: 0 after a clean stop, 1 when the models or the data could not be loaded, 2 when
     the address cannot be listened on, or must not be without keys.
     """
+    use_one_arena()
     try:
         check_exposure(settings)
     except SettingsError as error:
@@ -62,7 +66,7 @@ def run_server(settings: Settings) -> int:
 
 
 class _Server(uvicorn.Server):
-    """Ends with the exit code of `run_server` when a signal stopped it cleanly.
+    """Takes connections at once, and ends with the exit code of `run_server` after a clean stop.
 
     Uvicorn raises the signal again after its shutdown, so that a clean stop would look like a
     death by signal to whoever started the process.
@@ -77,6 +81,27 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._state = state
         self._notice_seconds = notice_seconds
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start the application, and listen on `sockets`."""
+        if sys.platform == "win32":  # its loop cannot watch a socket
+            await super().startup(sockets)
+            return
+        await super().startup([])
+        config = self.config
+        loop = asyncio.get_running_loop()
+        for listener in sockets or ():
+            acceptor = Acceptor(
+                listener,
+                lambda: config.http_protocol_class(  # type: ignore[call-arg]
+                    config=config,
+                    server_state=self.server_state,
+                    app_state=self.lifespan.state,
+                    _loop=loop,
+                ),
+                backlog=config.backlog,
+            )
+            self.servers.append(acceptor)  # type: ignore[arg-type]
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

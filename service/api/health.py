@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -53,9 +55,11 @@ async def ready(state: StateOf) -> Json:
     response_class=Response,
     responses={200: {"content": {"text/plain": {}}, "description": "Prometheus' text format"}},
 )
-def metrics(state: StateOf) -> Response:
+async def metrics(state: StateOf) -> Response:
     """Give all metrics, in Prometheus' text format."""
-    return Response(state.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    # On a thread that no search waits for.
+    page = await asyncio.to_thread(state.metrics.render)
+    return Response(page, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _device_lost() -> UnavailableError:
