@@ -148,8 +148,11 @@ class Corpora:
             if name not in self._open and name not in self._damaged:
                 raise self._unknown(name)
             corpus = self._open.pop(name, None)
-            if corpus is not None:
-                corpus.close(save=False)
+        # Without the lock: closing waits for a write, and a re-encoding that ends is one that
+        # waits for the lock; it finds the corpus gone.
+        if corpus is not None:
+            corpus.close(save=False)
+        with self._lock:
             # Renamed in one step, so that a break leaves the whole corpus or none.
             dropped = self.directory / f"{DROPPED}{name}-{time.time_ns()}"
             try:
