@@ -157,6 +157,31 @@ def test_a_corpus_dropped_meanwhile_stays_dropped(corpora: Corpora, corpus: Corp
     assert list(corpora.directory.iterdir()) == []
 
 
+def test_a_corpus_dropped_as_it_is_switched_keeps_nobody_waiting(
+    corpora: Corpora, corpus: Corpus
+) -> None:
+    """Dropping waits for the writes that a re-encoding holds at its end, and holds up nothing."""
+    make_corpus(corpora, "other")
+    is_gone = threading.Event()
+
+    def wait_until_gone() -> None:
+        while len(corpora.list()) > 1:
+            time.sleep(0.01)
+        is_gone.set()
+
+    dropping = threading.Thread(target=corpora.drop, args=("demo",))
+    with corpora.successor(corpus, model="other", space="other-space", dimension=WIDTH) as fresh:
+        with corpus.held():
+            dropping.start()
+            threading.Thread(target=wait_until_gone, daemon=True).start()
+            assert is_gone.wait(10)
+            assert dropping.is_alive()
+            with pytest.raises(NotFoundError):
+                fresh.switch()
+        dropping.join()
+    assert [path.name for path in corpora.directory.iterdir()] == ["other"]
+
+
 @pytest.mark.parametrize("step", range(1, 4))
 def test_a_break_in_the_switch_leaves_the_old_or_the_new(
     corpora: Corpora, corpus: Corpus, step: int, monkeypatch: pytest.MonkeyPatch
