@@ -18,8 +18,7 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., object])
 
 _SCOPES = "interlingua_scopes"
 
-GRANT = "interlingua.grant"
-"""Where a request's scope holds what its key is good for, once that was looked up."""
+_GRANT = "interlingua.grant"
 
 
 def needs(*scopes: Scope) -> Callable[[Endpoint], Endpoint]:
@@ -96,6 +95,19 @@ def check_key(keys: Keys, authorization: str | None) -> Grant:
     return grant
 
 
+def grant_of(request: Request, keys: Keys) -> Grant:
+    """Return what whoever sent `request` may do; looked up once, and noted for the log.
+
+    Raises:
+        AuthenticationError: Keys are set, and it carries none of them.
+    """
+    grant: Grant | None = request.scope.get(_GRANT)
+    if grant is None:
+        grant = check_key(keys, request.headers.get("authorization"))
+        context_of(request).grant = request.scope[_GRANT] = grant
+    return grant
+
+
 def check_scope(grant: Grant, scopes: frozenset[Scope]) -> None:
     """Raise ForbiddenError unless `grant` has one of `scopes`."""
     if grant.scopes.isdisjoint(scopes):
@@ -109,9 +121,7 @@ def check_scope(grant: Grant, scopes: frozenset[Scope]) -> None:
 
 async def _require_key(request: Request) -> None:
     state = state_of(request.app)
-    known: Grant | None = request.scope.get(GRANT)
-    grant = known or check_key(state.keys, request.headers.get("authorization"))
-    context_of(request).grant = grant
+    grant = grant_of(request, state.keys)
     check_scope(grant, scopes_of(request.scope["route"]))
     state.rates.spend(grant)
 

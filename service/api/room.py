@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.api.auth import GRANT, check_key
-from service.api.context import context_of
+from service.api.auth import grant_of
 from service.api.problems import count_rejection, problem_response
 from service.api.state import Phase, State
 from service.errors import AuthenticationError, OverloadedError
@@ -74,11 +73,9 @@ class RoomMiddleware:
 
     def _client_of(self, request: Request) -> str:
         try:
-            grant = check_key(self._state.keys, request.headers.get("authorization"))
+            return grant_of(request, self._state.keys).client
         except AuthenticationError:
             return ""  # it is told so where everybody is
-        context_of(request).grant = request.scope[GRANT] = grant
-        return grant.client
 
     def _check_number(self, client: str) -> None:
         total, own = self._answered.total(), self._answered[client]
