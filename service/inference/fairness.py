@@ -83,7 +83,7 @@ class FairOrder:
 
     def waits_for_little(self, most: int) -> bool:
         """Return whether clients wait that wait for little: `most` tokens, all of them together."""
-        return 0 < sum(flow.tokens for flow in self._by_tag(most)) <= most
+        return 0 < sum(flow.tokens for flow in self._waiting(most)) <= most
 
     def pop(self, alive: Judge, *, most: int | None = None) -> Slice | None:
         """Take out the slice that is next; those that are not `alive` are dropped for nothing.
@@ -141,14 +141,15 @@ class FairOrder:
                 self.tokens += entry[2].cost
         self._forget_empty()
 
-    def _by_tag(self, most: int | None = None) -> list[_Flow]:
-        """Return whose turn it is; with `most`, of those who wait for little alone."""
-        flows = (
-            flow
-            for flow in self._flows.values()
-            if most is None or (flow.tokens <= most and flow.price == 1)
-        )
-        return sorted(flows, key=lambda flow: flow.tag)
+    def _by_tag(self, most: int | None) -> list[_Flow]:
+        """Return whose turn it is, the first one first."""
+        return sorted(self._waiting(most), key=lambda flow: flow.tag)
+
+    def _waiting(self, most: int | None) -> Iterator[_Flow]:
+        """Give who waits; with `most`, clients alone, and those of so many tokens at most."""
+        for flow in self._flows.values():
+            if most is None or (flow.tokens <= most and flow.price == 1):
+                yield flow
 
     def _out(self, flow: _Flow) -> Entry:
         entry = heapq.heappop(flow.heap)
