@@ -8,10 +8,9 @@ from pathlib import Path
 
 from service.errors import SettingsError
 from service.inference.pooling import Pooler
+from service.inference.providers import CPU
 from service.inference.session import EncoderSession, Session
 from service.inference.wishes import Precision, Runtime
-
-_CPU = ("CPUExecutionProvider",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Execution:
     runtime: Runtime = "onnxruntime"
     precision: Precision = "fp32"
     streams: int = 1
-    providers: tuple[str, ...] = _CPU
+    providers: tuple[str, ...] = CPU
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from service.errors import BackendError, BundleError
 from service.inference.pooling import Pooler
+from service.inference.providers import CPU
 from service.text.tokenizer import Inputs
 
 try:
@@ -90,7 +91,7 @@ class EncoderSession:
         graph: Path,
         *,
         dimension: int,
-        providers: tuple[str, ...] = ("CPUExecutionProvider",),
+        providers: tuple[str, ...] = CPU,
         pooler: Pooler | None = None,
         looks_up: bool = False,
     ) -> None:
@@ -105,7 +106,7 @@ class EncoderSession:
         except Exception as error:  # ONNX Runtime's exceptions share no public base
             raise BundleError(f"{graph} cannot be loaded: {error}") from error
         self.providers = tuple(self._session.get_providers())
-        if self.providers == ("CPUExecutionProvider",) and not looks_up:
+        if self.providers == CPU and not looks_up:
             self.batch_tokens = _CPU_BATCH_TOKENS
         self._pooler = pooler
         self._inputs = tuple(node.name for node in self._session.get_inputs())
@@ -197,7 +198,7 @@ def output_ranks(graph: Path) -> dict[str, int]:
     options.log_severity_level = 3
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        session = ort.InferenceSession(graph, options, providers=list(CPU))
     except Exception as error:  # ONNX Runtime's exceptions share no public base
         raise BundleError(f"{graph} cannot be loaded: {error}") from error
     return {node.name: len(node.shape) for node in session.get_outputs()}
