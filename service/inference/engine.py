@@ -143,10 +143,10 @@ class Engine:
         self._observer = observer
         self._tokenizers = ThreadPoolExecutor(workers, thread_name_prefix="tokenize")
         self._threads = [
-            threading.Thread(target=self._work, args=(take,), name=f"encode-{name}", daemon=True)
-            for name, take in (
-                *((str(number), self.queue.take) for number in range(workers)),
-                ("little", self.queue.take_little),
+            threading.Thread(target=target, name=f"encode-{name}", daemon=True)
+            for name, target in (
+                *((str(number), self._encode_much) for number in range(workers)),
+                ("little", self._encode_little),
             )
         ]
         for thread in self._threads:
@@ -244,9 +244,14 @@ class Engine:
             thread.join()
         self._tokenizers.shutdown()
 
+    def _encode_much(self) -> None:
+        step_back()
+        self._work(self.queue.take)
+
+    def _encode_little(self) -> None:
+        self._work(self.queue.take_little)
+
     def _work(self, take: Callable[[], list[Slice] | None]) -> None:
-        if take != self.queue.take_little:
-            step_back()
         while (batch := take()) is not None:
             try:
                 self._try(batch)
