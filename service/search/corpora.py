@@ -177,6 +177,7 @@ class Corpora:
             dimension: Their width.
 
         Raises:
+            NotFoundError: `old` was dropped.
             StorageError: The disk refused.
         """
         header = old.header_for(model, space, dimension)
@@ -186,8 +187,12 @@ class Corpora:
             raise _refused(self.directory, error) from error
         try:
             create_store(folder / STORE_FILE, header)
-            for kept in old.policy_files():
-                shutil.copy(kept, folder)
+            try:
+                for kept in old.policy_files():
+                    shutil.copy(kept, folder)
+            except OSError as error:
+                self._check_is_there(old)
+                raise _refused(folder, error) from error
             successor = Successor(self, old, Corpus(folder))
             try:
                 yield successor
@@ -205,8 +210,7 @@ class Corpora:
         """
         name = old.name
         with self._lock:
-            if self._open.get(name) is not old:
-                raise self._unknown(name)
+            self._check_is_there(old)
             fresh.close()
             try:
                 switch_folders(self.directory, name)
@@ -249,6 +253,10 @@ class Corpora:
         finally:
             if staging is not None:
                 shutil.rmtree(staging, ignore_errors=True)  # nothing there if it was renamed
+
+    def _check_is_there(self, corpus: Corpus) -> None:
+        if self._open.get(corpus.name) is not corpus:
+            raise self._unknown(corpus.name)
 
     def _unknown(self, name: str) -> NotFoundError:
         known = ", ".join(sorted(self._open)) or "none yet"

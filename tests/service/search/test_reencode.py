@@ -157,6 +157,18 @@ def test_a_corpus_dropped_meanwhile_stays_dropped(corpora: Corpora, corpus: Corp
     assert list(corpora.directory.iterdir()) == []
 
 
+def test_a_corpus_dropped_as_its_policy_is_copied_is_said_to_be_gone(
+    corpora: Corpora, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = corpus.policy_files()
+    monkeypatch.setattr(corpus, "policy_files", lambda: found)
+    corpora.drop("demo")
+    monkeypatch.setattr(corpora, "get", lambda _: corpus)  # as it was got before
+    with pytest.raises(NotFoundError):
+        reencode(corpora, "demo", NEW, embed, ignore)
+    assert list(corpora.directory.iterdir()) == []
+
+
 def test_a_corpus_dropped_as_it_is_switched_keeps_nobody_waiting(
     corpora: Corpora, corpus: Corpus
 ) -> None:
