@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -33,6 +34,8 @@ class Classifiers:
         self._heads: dict[str, Head] = {}
         self._store = store
         self._lock = threading.Lock()
+        self._numbers: Counter[str] = Counter()
+        """The latest number that a version got, made or not; forgotten with the classifier."""
         for directory in directories:
             head = read_head(directory)
             if head.name in self._heads:
@@ -60,14 +63,8 @@ class Classifiers:
         """
         with self._lock:
             head = self._heads.get(name)
-            known = ", ".join(sorted(self._heads)) or "none"
-        if head is None:
-            raise NotFoundError(
-                "There is no classifier of this name.",
-                field="classifier",
-                given=name,
-                remedy=f"There are: {known}.",
-            )
+            if head is None:
+                raise self._unknown(name)
         return head
 
     def default(self) -> Head:
@@ -112,12 +109,24 @@ class Classifiers:
         """Have `make` write a new version, then switch to it in one step; return it.
 
         What `make` raises leaves all as it was.
+
+        Raises:
+            NotFoundError: The classifier was dropped while another version of it was made.
+            StorageError: The disk refused.
         """
         self.check_free(name)
         store = self._own_store()
-        version = store.next_version(name)
-        make(store.path(name, version), version)
-        return self.activate(name, version)
+        with self._lock:
+            version = max(self._numbers[name] + 1, store.next_version(name))
+            self._numbers[name] = version
+        with store.draft() as draft:
+            make(draft, version)
+            with self._lock:
+                if self._numbers[name] < version:
+                    raise self._unknown(name)
+                store.put_in_place(draft, name, version)
+                head = self._heads[name] = store.activate(name, version)
+        return head
 
     def activate(self, name: str, version: int) -> Head:
         """Switch to a version that is there; requests under way end with the one they began with.
@@ -149,11 +158,21 @@ class Classifiers:
             NotFoundError: There is none of that name.
             ConflictError: It is never changed here.
         """
-        self.get(name)
-        self._require_own(name)
         with self._lock:
+            if name not in self._heads:
+                raise self._unknown(name)
+            self._require_own(name)
             self._own_store().drop(name)
-            del self._heads[name]
+            del self._heads[name], self._numbers[name]
+
+    def _unknown(self, name: str) -> NotFoundError:
+        known = ", ".join(sorted(self._heads)) or "none"
+        return NotFoundError(
+            "There is no classifier of this name.",
+            field="classifier",
+            given=name,
+            remedy=f"There are: {known}.",
+        )
 
     def _require_own(self, name: str) -> None:
         if self.is_given(name):

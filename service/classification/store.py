@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -100,6 +101,34 @@ class ClassifierStore:
     def path(self, name: str, version: int) -> Path:
         """Return the directory of a version, which may not be there yet."""
         return self._directory / check_classifier_name(name) / f"v{version}"
+
+    @contextmanager
+    def draft(self) -> Iterator[Path]:
+        """Give a directory to write a version into; deleted where it is not put in place.
+
+        It is beside the classifiers, so that one that is dropped meanwhile pulls nothing away.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        with _storing():
+            self._directory.mkdir(parents=True, exist_ok=True)
+            beside = Path(tempfile.mkdtemp(prefix=".draft-", dir=self._directory))
+        try:
+            yield beside / "version"
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+    def put_in_place(self, draft: Path, name: str, version: int) -> None:
+        """Make a draft a version of a classifier, which may be its first.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        path = self.path(name, version)
+        with _storing():
+            path.parent.mkdir(exist_ok=True)
+            draft.rename(path)
 
     def next_version(self, name: str) -> int:
         """Return a number that no version has."""

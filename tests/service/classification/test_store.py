@@ -56,6 +56,33 @@ def test_a_fit_that_fails_leaves_all_as_it_was(tmp_path: Path) -> None:
     assert classifiers.get("things").manifest.version == 1
 
 
+def test_a_classifier_dropped_while_a_version_is_made_stays_dropped(tmp_path: Path) -> None:
+    classifiers = Classifiers([], ClassifierStore(tmp_path))
+    classifiers.add_version("things", _write)
+
+    def drop_meanwhile(directory: Path, version: int) -> Head:
+        classifiers.drop("things")
+        return _write(directory, version)
+
+    with pytest.raises(NotFoundError, match="things"):
+        classifiers.add_version("things", drop_meanwhile)
+    assert classifiers.list() == ()
+    assert not list(tmp_path.iterdir())
+    assert classifiers.add_version("things", _write).manifest.version == 1
+
+
+def test_versions_made_at_the_same_time_are_two(tmp_path: Path) -> None:
+    classifiers = Classifiers([], ClassifierStore(tmp_path))
+
+    def make_another_meanwhile(directory: Path, version: int) -> Head:
+        classifiers.add_version("things", _write)
+        return _write(directory, version)
+
+    classifiers.add_version("things", make_another_meanwhile)
+    assert classifiers.versions("things") == (1, 2)
+    assert classifiers.get("things").manifest.version == 1  # what ended last
+
+
 def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path) -> None:
     classifiers = Classifiers([], ClassifierStore(tmp_path))
     classifiers.add_version("things", _write)
@@ -64,6 +91,7 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path) -> None:
     (tmp_path / "things" / ".current-2").write_text("2")
     _write(tmp_path / "things" / "v2", 2)  # whole, but never made current
     (tmp_path / ".gone-dropped").mkdir()
+    (tmp_path / ".draft-abc").mkdir()
     again = Classifiers([], ClassifierStore(tmp_path))
     assert again.get("things").manifest.version == 1
     assert {path.name for path in tmp_path.rglob("*") if path.name.startswith(".")} == set()
