@@ -61,6 +61,20 @@ def test_cut_keeps_the_other_end(sentencepiece_tokenizer: Tokenizer) -> None:
     assert right.full_lengths == [len(whole)]
 
 
+@pytest.mark.parametrize("kind", ["sentencepiece_tokenizer", "huggingface_tokenizer"])
+def test_ids_are_the_same_alone_and_among_many(kind: str, request: pytest.FixtureRequest) -> None:
+    """Few texts and many take different ways through both libraries."""
+    tokenizer: Tokenizer = request.getfixturevalue(kind)
+    texts = [f"The cat sleeps {'a b c d e ' * (n % 4)} {n}" for n in range(300)]
+    many = tokenizer.encode(texts, max_tokens=12)
+    some = [tokenizer.encode(texts[n : n + 100], max_tokens=12) for n in (0, 100, 200)]
+    alone = [tokenizer.encode([text], max_tokens=12) for text in texts]
+    assert many.truncated
+    assert many.tokens == [tokens for part in some for tokens in part.tokens]
+    assert many.tokens == [part.tokens[0] for part in alone]
+    assert many.full_lengths == [part.full_lengths[0] for part in alone]
+
+
 def test_special_tokens_survive_a_cut(huggingface_tokenizer: HuggingFaceTokenizer) -> None:
     encode = huggingface_tokenizer.encode
     assert encode(["a b c d e f"], max_tokens=100).tokens == [[2, 4, 5, 6, 7, 8, 9, 3]]
