@@ -28,8 +28,9 @@ from service.api import (
     similar,
     tokenize,
 )
-from service.api.auth import include_locked, routes_of, scopes_of
+from service.api.auth import include_locked, require_key, routes_of, scopes_of
 from service.api.context import ContextMiddleware
+from service.api.direct import direct_routes
 from service.api.hosts import LocalHostsMiddleware
 from service.api.limits import BodyLimitMiddleware
 from service.api.loading import close, load
@@ -101,6 +102,8 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
     metrics.build_info.labels(models.version()).set(1)
     app.state.interlingua = State(settings, metrics)
     add_problem_handlers(app, metrics)
+    locked = [route for router in (*LOCKED, *LOCKED_BELOW_V1) for route in routes_of(router)]
+    app.router.routes += direct_routes(locked, before=require_key)
     for public in (health.router, pages.router):
         app.include_router(public)
     for router in LOCKED:

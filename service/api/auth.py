@@ -119,12 +119,19 @@ def check_scope(grant: Grant, scopes: frozenset[Scope]) -> None:
         )
 
 
-async def _require_key(request: Request) -> None:
+async def require_key(request: Request) -> None:
+    """Let a request pass whose key is good for its route, at a pace that it may have.
+
+    Raises:
+        AuthenticationError: Keys are set, and it carries none of them.
+        ForbiddenError: Its key has no scope that opens the route.
+        RateLimitError: Its key asks more often than it may.
+    """
     state = state_of(request.app)
     grant = grant_of(request, state.keys)
     check_scope(grant, scopes_of(request.scope["route"]))
     state.rates.spend(grant)
 
 
-RequireKey = Depends(_require_key)
+RequireKey = Depends(require_key)
 """Put among a router's dependencies; it runs before the body is read."""
