@@ -120,8 +120,7 @@ class ContextMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {str(n, "latin-1"): str(v, "latin-1") for n, v in scope["headers"]}
-        with self._traces.request(scope["method"], scope["path"], headers) as span:
+        with self._traces.request(scope["method"], scope["path"], scope["headers"]) as span:
             await self._answer(scope, receive, send, span)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, span: RequestSpan) -> None:

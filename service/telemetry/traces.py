@@ -9,7 +9,7 @@ OpenTelemetry's semantic conventions for HTTP servers and generative AI; texts a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,9 @@ class Traces:
         self._tracer: Tracer | None = provider.get_tracer("interlingua") if provider else None
 
     @contextmanager
-    def request(self, method: str, path: str, headers: Mapping[str, str]) -> Iterator[RequestSpan]:
+    def request(
+        self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]]
+    ) -> Iterator[RequestSpan]:
         """Span a request, as a part of the caller's trace where `headers` name one."""
         if self._tracer is None:
             yield RequestSpan()
@@ -75,7 +77,9 @@ class Traces:
 
         with self._tracer.start_as_current_span(
             method,
-            context=TraceContextTextMapPropagator().extract(dict(headers)),
+            context=TraceContextTextMapPropagator().extract(
+                {str(name, "latin-1"): str(value, "latin-1") for name, value in headers}
+            ),
             kind=SpanKind.SERVER,
             attributes={"http.request.method": method, "url.path": path},
         ) as span:

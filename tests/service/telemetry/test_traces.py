@@ -85,7 +85,7 @@ async def test_a_failure_of_ours_marks_the_span(
 ) -> None:
     await client.get("/nowhere")
     assert named(spans, "GET unmatched").status.status_code is StatusCode.UNSET
-    with Traces(TracerProvider(shutdown_on_exit=False)).request("GET", "/", {}) as span:
+    with Traces(TracerProvider(shutdown_on_exit=False)).request("GET", "/", []) as span:
         span.answered("GET", "/", 503, request_id="x")
         assert span._span is not None
         assert span._span.status.status_code is StatusCode.ERROR  # type: ignore[attr-defined]
@@ -111,7 +111,7 @@ def test_nothing_is_made_where_nothing_is_asked_for() -> None:
         {},
         {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"},
     ):
-        with traces_from_environment("1", environment).request("GET", "/", {}) as span:
+        with traces_from_environment("1", environment).request("GET", "/", []) as span:
             assert span.trace_id is None
 
 
