@@ -18,6 +18,7 @@ from service.app import create_app
 from service.arenas import use_one_arena
 from service.connections import bounded_protocol
 from service.errors import SettingsError
+from service.garbage import spare_what_stays
 from service.security.exposure import check_exposure, who_may_ask
 from service.settings import Settings
 from service.telemetry.logs import set_up_logs
@@ -128,6 +129,7 @@ async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) 
     loading = asyncio.create_task(state.wait_until_settled())
     await asyncio.wait({serving, loading}, return_when=asyncio.FIRST_COMPLETED)
     if state.phase is Phase.READY:
+        spare_what_stays()
         host, port = listener.getsockname()[:2]
         url = f"http://{_reachable(host)}:{port}"
         click.echo(banner(url, state.resources, answers=who_may_ask(state.settings)))

@@ -44,8 +44,7 @@ async def ready(state: StateOf) -> Json:
         raise _device_lost()
     if state.leaving:
         raise UnavailableError("The service will stop.", remedy="Send requests to another replica.")
-    queue = state.resources.engine.queue
-    if queue.tokens >= queue.room_tokens:
+    if state.resources.engine.queue.is_full:
         raise UnavailableError("The queue is full.", remedy="Send new requests to another replica.")
     return Json({"status": "ready"})
 

@@ -19,6 +19,7 @@ from service.errors import BackendError, InputError, InterlinguaError
 from service.inference.budget import about_tokens
 from service.inference.computed import Computed
 from service.inference.encoder import Encoder, Tower
+from service.inference.failed_batch import as_backend_error, halves
 from service.inference.priority import step_back
 from service.inference.queue import WorkQueue, job_slices
 from service.inference.recent import RecentVectors
@@ -166,6 +167,12 @@ class Engine:
         """
         options = options or EmbedOptions()
         _check_dimensions(encoder, options.dimensions)
+        with self.queue.entered(options.client):
+            return await self._embed(encoder, texts, options)
+
+    async def _embed(
+        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions
+    ) -> Embedded:
         loop = asyncio.get_running_loop()
         began = time.monotonic()
         about = about_tokens(texts, limit=encoder.manifest.max_tokens)
@@ -335,25 +342,6 @@ class Engine:
     def _observe_failure(self) -> None:
         if self._observer is not None:
             self._observer.observe_failed_batch()
-
-
-def halves(batch: Sequence[Slice]) -> tuple[list[Slice], list[Slice]]:
-    """Return a batch of two texts or more in two parts, neither empty."""
-    if len(batch) > 1:
-        middle = len(batch) // 2
-        return list(batch[:middle]), list(batch[middle:])
-    (piece,) = batch
-    middle = len(piece.rows) // 2
-    return [Slice(piece.job, piece.rows[:middle])], [Slice(piece.job, piece.rows[middle:])]
-
-
-def as_backend_error(error: Exception) -> InterlinguaError:
-    """Return what a client is told of a failed batch."""
-    if isinstance(error, InterlinguaError):
-        return error
-    if isinstance(error, MemoryError):
-        return BackendError("There is too little memory for this text.", remedy="Shorten it.")
-    return BackendError(f"The model failed: {error}")
 
 
 def _resolver(

@@ -20,6 +20,8 @@ from service.inference.work import Slice
 
 Entry = tuple[float, int, Slice]
 Judge = Callable[[Slice], bool]
+Wanted = Callable[[str, int], bool]
+"""Whether a client is meant that waits for so many tokens; never asked about `BACKGROUND`."""
 
 BACKGROUND = "\0background"
 """The client that jobs ask as; no header or key can be this."""
@@ -81,18 +83,18 @@ class FairOrder:
             flow.tokens += piece.cost
             self.tokens += piece.cost
 
-    def waits_for_little(self, most: int) -> bool:
-        """Return whether clients wait that wait for little: `most` tokens, all of them together."""
-        return 0 < sum(flow.tokens for flow in self._waiting(most)) <= most
+    def waits_for_little(self, is_little: Wanted, *, most: int) -> bool:
+        """Return whether clients wait for little, `most` tokens, all of them together."""
+        return 0 < sum(flow.tokens for flow in self._waiting(is_little)) <= most
 
-    def pop(self, alive: Judge, *, most: int | None = None) -> Slice | None:
+    def pop(self, alive: Judge, *, only: Wanted | None = None) -> Slice | None:
         """Take out the slice that is next; those that are not `alive` are dropped for nothing.
 
         Args:
             alive: Whether somebody waits for a slice still.
-            most: Only of clients that wait for so many tokens at most.
+            only: Of which clients; of all by default.
         """
-        for flow in self._by_tag(most):
+        for flow in self._by_tag(only):
             while flow.heap:
                 start, _, piece = self._out(flow)
                 if alive(piece):
@@ -111,7 +113,7 @@ class FairOrder:
         *,
         more: Callable[[], bool],
         look_ahead: int,
-        most: int | None = None,
+        only: Wanted | None = None,
     ) -> Iterator[Slice]:
         """Take out further slices that `fits` accepts, the next ones first; to be used up.
 
@@ -120,9 +122,9 @@ class FairOrder:
             fits: Whether a slice is wanted; asked again for each.
             more: Whether any is.
             look_ahead: How many unwanted slices are passed over at most.
-            most: Only of clients that wait for so many tokens at most.
+            only: Of which clients; of all by default.
         """
-        for flow in self._by_tag(most):
+        for flow in self._by_tag(only):
             passed_over: list[Entry] = []
             while flow.heap and look_ahead and more():
                 entry = self._out(flow)
@@ -141,14 +143,13 @@ class FairOrder:
                 self.tokens += entry[2].cost
         self._forget_empty()
 
-    def _by_tag(self, most: int | None) -> list[_Flow]:
+    def _by_tag(self, only: Wanted | None) -> list[_Flow]:
         """Return whose turn it is, the first one first."""
-        return sorted(self._waiting(most), key=lambda flow: flow.tag)
+        return sorted(self._waiting(only), key=lambda flow: flow.tag)
 
-    def _waiting(self, most: int | None) -> Iterator[_Flow]:
-        """Give who waits; with `most`, clients alone, and those of so many tokens at most."""
+    def _waiting(self, only: Wanted | None) -> Iterator[_Flow]:
         for flow in self._flows.values():
-            if most is None or (flow.tokens <= most and flow.price == 1):
+            if only is None or (flow.client != BACKGROUND and only(flow.client, flow.tokens)):
                 yield flow
 
     def _out(self, flow: _Flow) -> Entry:

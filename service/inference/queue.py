@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from service.errors import OverloadedError, UnavailableError
 from service.inference.budget import Budget
 from service.inference.encoder import Tower
-from service.inference.fairness import FairOrder
+from service.inference.fairness import BACKGROUND, FairOrder, Wanted
 from service.inference.work import Job, Slice
 
 WIDTH_WINDOW = 1.25
@@ -22,14 +23,18 @@ LOOK_AHEAD = 64
 """How many slices behind the first are looked at to fill a batch."""
 CLIENT_SHARE = 0.8
 """Part of the room that one named client may fill, so that a flood leaves others a way in."""
-
-
+FEW_REQUESTS = 8
+"""So many are let in however large they are: a few clients with hundreds of texts are no flood."""
+LONGEST_WAIT_SECONDS = 10.0
+"""... while what waits takes no longer."""
 LARGE_SHARE = 0.75
 """Of a client's room; where more is taken, large requests are refused unread."""
 LEAST_BATCHES = 32
 """So many full batches may wait whatever they take, so that a slow model's workers find work."""
 LITTLE_TOKENS = 64
-"""A client that waits for no more has its own way past the batches that are computed."""
+"""A client that waits for no more has its own way past the batches that are computed ..."""
+LITTLE_REQUESTS = 4
+"""... unless it sends more requests at a time, which are faster together in a batch."""
 
 
 class WorkQueue:
@@ -60,6 +65,7 @@ class WorkQueue:
         self._clock = clock
         self._order = FairOrder()
         self._admitted: dict[str, int] = {}
+        self._present: Counter[str] = Counter()
         self._tokens_per_second = 50_000.0
         self._full_batch_tokens = batch_tokens
         self.idle_workers = 0
@@ -95,6 +101,25 @@ class WorkQueue:
         """How long what waits now will take, at the speed measured lately."""
         return self.tokens / self._tokens_per_second
 
+    @property
+    def is_full(self) -> bool:
+        """Whether a large request that came now would be refused."""
+        with self._changed:
+            return self.tokens >= self.room_tokens and not self._among_few("", coming=1)
+
+    @contextmanager
+    def entered(self, client: str = "") -> Iterator[None]:
+        """Count a request from its first text's tokenisation to its last vector."""
+        with self._changed:
+            self._present[client] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._present[client] -= 1
+                if not self._present[client]:
+                    del self._present[client]
+
     @contextmanager
     def admitted(self, tokens: int, *, client: str = "") -> Iterator[None]:
         """Hold room for texts that are being tokenised: about so many `tokens`.
@@ -127,9 +152,9 @@ class WorkQueue:
         """
         with self._changed:
             own, total, room = self._taken(client)
-            crowded = total > LARGE_SHARE * room or (
-                client != "" and own > LARGE_SHARE * CLIENT_SHARE * room
-            )
+            few = self._among_few(client, coming=1)
+            most = LARGE_SHARE * (self.capacity_tokens if few else room)
+            crowded = total > most or (client != "" and own > CLIENT_SHARE * most)
             if crowded and not self._closed:  # who comes then is told elsewhere
                 raise self._full(f"{total} of {room} tokens wait, {own} of them yours.")
 
@@ -189,7 +214,7 @@ class WorkQueue:
     def take_little_now(self) -> list[Slice]:
         """Return what `take_little` does, but nothing where it would wait."""
         with self._changed:
-            return self._next_batch(most=LITTLE_TOKENS) if self._little_waits() else []
+            return self._next_batch(only=self._is_little) if self._little_waits() else []
 
     def close(self) -> None:
         """Refuse new work; what waits is still taken."""
@@ -211,10 +236,34 @@ class WorkQueue:
         # for ever would tell the client to retry what can never succeed.
         fits = total + cost <= room or total == 0
         fair = not client or own == 0 or own + cost <= CLIENT_SHARE * room
-        if not (fits and fair):
+        beside = total + cost <= self.capacity_tokens and (
+            self._among_few(client) or self._among_alike(client, cost)
+        )
+        if not ((fits and fair) or beside):
             raise self._full(
                 f"{total} of {room} tokens wait, {own} of them yours; {cost} more do not fit."
             )
+
+    def _among_few(self, client: str, *, coming: int = 0) -> bool:
+        """Whether so few requests are there that the size of one does not matter."""
+        return self._is_within(client, FEW_REQUESTS, coming=coming)
+
+    def _among_alike(self, client: str, cost: int) -> bool:
+        """Whether all requests would fit if they were of this size.
+
+        A small one waits for its turn among them, not for all that large ones want (`FairOrder`).
+        """
+        return self._is_within(client, self.room_tokens / max(1, cost))
+
+    def _is_within(self, client: str, most: float, *, coming: int = 0) -> bool:
+        own = self._present[client] + coming
+        total = self._present.total() - self._present[BACKGROUND] + coming
+        _, ahead, _ = self._taken(client)
+        return (
+            0 < own <= most * (CLIENT_SHARE if client else 1)
+            and total <= most
+            and ahead <= LONGEST_WAIT_SECONDS * self._tokens_per_second
+        )
 
     def _taken(self, client: str) -> tuple[int, int, int]:
         """Return the padded tokens of `client`, those of all, and how many may be."""
@@ -228,20 +277,25 @@ class WorkQueue:
         )
 
     def _little_waits(self) -> bool:
-        return self.idle_workers == 0 and self._order.waits_for_little(LITTLE_TOKENS)
+        return self.idle_workers == 0 and self._order.waits_for_little(
+            self._is_little, most=LITTLE_TOKENS
+        )
+
+    def _is_little(self, client: str, tokens: int) -> bool:
+        return tokens <= LITTLE_TOKENS and self._present[client] <= LITTLE_REQUESTS
 
     def _tell_of_little(self) -> None:
         if self._little_waits():
             self._little.notify()
 
-    def _next_batch(self, *, most: int | None = None) -> list[Slice]:
-        """Return the next batch; with `most`, of clients that wait for so many tokens at most."""
+    def _next_batch(self, *, only: Wanted | None = None) -> list[Slice]:
+        """Return the next batch; with `only`, of clients of which it is true."""
         now = self._clock()
 
         def alive(piece: Slice) -> bool:
             return not (piece.job.over or piece.job.expire(now))
 
-        first = self._order.pop(alive, most=most)
+        first = self._order.pop(alive, only=only)
         if first is None:
             return []
         batch = [first]
@@ -268,7 +322,7 @@ class WorkQueue:
             return budget.cost(texts=texts, width=width, tokens=tokens) < budget.tokens
 
         for piece in self._order.pop_fitting(
-            alive, fits, more=more, look_ahead=LOOK_AHEAD, most=most
+            alive, fits, more=more, look_ahead=LOOK_AHEAD, only=only
         ):
             batch.append(piece)
             width, texts = max(width, piece.width), texts + len(piece.rows)

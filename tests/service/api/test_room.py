@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Event
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from service.inference.queue import CLIENT_SHARE, WorkQueue
+from service.inference.queue import CLIENT_SHARE, FEW_REQUESTS, WorkQueue
 from tests.service.api.running import Running, assert_problem, run_app, tiny_settings
 
 LARGE = {"content-type": "application/json", "content-length": "1000000"}
@@ -41,12 +42,22 @@ def client_of(running: Running, key: str) -> str:
     return grant.client
 
 
+@contextmanager
+def filled(queue: WorkQueue, tokens: int, *, client: str = "") -> Iterator[None]:
+    """Let as many requests wait as are let in whatever they take, for `tokens` in all."""
+    with ExitStack() as stack:
+        for _ in range(FEW_REQUESTS):
+            stack.enter_context(queue.entered(client))
+        with queue.admitted(tokens, client=client):
+            yield
+
+
 @pytest.mark.parametrize("path", ["/embed", "/v1/embeddings", "/classify", "/v2/rerank"])
 async def test_a_large_body_is_refused_unread_where_the_queue_is_full(
     running: Running, path: str
 ) -> None:
     queue, body = queue_of(running), Body()
-    with queue.admitted(queue.room_tokens):
+    with filled(queue, queue.room_tokens):
         response = await running.client.post(path, content=aiter(body), headers=LARGE)
     assert response.status_code == 429
     assert not body.read
@@ -57,7 +68,7 @@ async def test_a_large_body_is_refused_unread_where_the_queue_is_full(
 
 async def test_a_search_is_not(running: Running) -> None:
     queue, body = queue_of(running), Body()
-    with queue.admitted(queue.room_tokens):
+    with filled(queue, queue.room_tokens):
         response = await running.client.post("/similar", content=aiter(body), headers=LARGE)
     assert_problem(response, 422)
     assert body.read
@@ -65,7 +76,7 @@ async def test_a_search_is_not(running: Running) -> None:
 
 async def test_only_the_key_that_fills_it_is_refused(keyed: Running) -> None:
     queue = queue_of(keyed)
-    with queue.admitted(int(0.9 * CLIENT_SHARE * queue.room_tokens), client=client_of(keyed, "a")):
+    with filled(queue, int(0.9 * CLIENT_SHARE * queue.room_tokens), client=client_of(keyed, "a")):
         statuses = {}
         for key in ("a", "b", "c"):
             headers = LARGE | {"authorization": f"Bearer {key}"}

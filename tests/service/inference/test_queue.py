@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,15 @@ from hypothesis import strategies as st
 
 from service.errors import OverloadedError, UnavailableError
 from service.inference.encoder import Encoder, Tower
-from service.inference.queue import LITTLE_TOKENS, WorkQueue, job_slices
+from service.inference.queue import (
+    CLIENT_SHARE,
+    FEW_REQUESTS,
+    LITTLE_REQUESTS,
+    LITTLE_TOKENS,
+    LONGEST_WAIT_SECONDS,
+    WorkQueue,
+    job_slices,
+)
 from service.inference.slices import slice_by_length
 from service.inference.work import Job, Slice
 
@@ -274,3 +283,57 @@ def test_large_requests_find_the_queue_full_before_small_ones_do() -> None:
             with queue.admitted(10, client="b"):
                 pass
     queue.check_not_crowded(client="a")
+
+
+def test_a_few_requests_are_let_in_however_large() -> None:
+    queue = WorkQueue(capacity_tokens=1_000_000, batch_tokens=10, wait_seconds=0.001)
+    room = queue.room_tokens
+    with ExitStack() as stack:
+        for _ in range(FEW_REQUESTS):
+            queue.check_not_crowded()
+            stack.enter_context(queue.entered())
+            stack.enter_context(queue.admitted(10 * room))
+        stack.enter_context(queue.entered())
+        with pytest.raises(OverloadedError), queue.admitted(10 * room):
+            pass
+        with pytest.raises(OverloadedError):
+            queue.check_not_crowded()
+        with queue.admitted(room // (FEW_REQUESTS + 1)):
+            pass  # if all were as small as this one, they would fit
+
+
+def test_a_few_requests_of_one_key_leave_others_a_way_in() -> None:
+    queue = WorkQueue(capacity_tokens=1_000_000, batch_tokens=10, wait_seconds=0.001)
+    large = 10 * queue.room_tokens
+    own = int(CLIENT_SHARE * FEW_REQUESTS)
+    with ExitStack() as stack:
+        for _ in range(own):
+            stack.enter_context(queue.entered("a"))
+            stack.enter_context(queue.admitted(large, client="a"))
+        with queue.entered("a"), pytest.raises(OverloadedError), queue.admitted(large, client="a"):
+            pass
+        with queue.entered("b"), queue.admitted(large, client="b"):
+            pass
+
+
+@pytest.mark.parametrize(("part", "is_let_in"), [(0.9, True), (1.1, False)])
+def test_nothing_is_let_in_that_would_wait_for_long(part: float, is_let_in: bool) -> None:
+    queue = WorkQueue(capacity_tokens=1_000_000, batch_tokens=10, wait_seconds=0.001)
+    for _ in range(200):
+        queue.record_speed(100, 1.0, workers=1)
+    with queue.entered(), queue.admitted(int(part * LONGEST_WAIT_SECONDS * 100)), queue.entered():
+        if is_let_in:
+            with queue.admitted(5):
+                pass
+        else:
+            with pytest.raises(OverloadedError), queue.admitted(5):
+                pass
+
+
+def test_who_sends_many_at_a_time_has_no_way_past_the_batches(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=100)
+    with ExitStack() as stack:
+        for count in range(LITTLE_REQUESTS + 1):
+            stack.enter_context(queue.entered())
+            put(queue, make_job(tower, [5]))
+            assert bool(queue.take_little_now()) == (count < LITTLE_REQUESTS)

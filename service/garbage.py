@@ -1,0 +1,19 @@
+"""Keep Python's collector from walking over what lives as long as the process."""
+
+from __future__ import annotations
+
+import gc
+
+_NEW_OBJECTS = 10_000
+"""Between two looks at the youngest: some ten requests' worth, of which nearly all are gone."""
+
+
+def spare_what_stays() -> None:
+    """Call it when everything is loaded.
+
+    Modules, routes and models are a few hundred thousand objects that refer to each other; to look
+    whether they are garbage took the thread that answers a tenth of its time under load.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS, 20, 20)
