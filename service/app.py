@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.types import ASGIApp
 
 from service.api import (
     classifiers,
@@ -30,12 +32,12 @@ from service.api import (
 )
 from service.api.auth import include_locked, require_key, routes_of, scopes_of
 from service.api.context import ContextMiddleware
-from service.api.direct import direct_routes
+from service.api.direct import DirectMiddleware
 from service.api.hosts import LocalHostsMiddleware
 from service.api.limits import BodyLimitMiddleware
 from service.api.loading import close, load
 from service.api.openapi import OPENAI_PROBLEMS, PROBLEMS, describe
-from service.api.problems import add_problem_handlers
+from service.api.problems import HANDLED, problem_handler
 from service.api.room import RoomMiddleware
 from service.api.state import Resources, State, state_of
 from service.errors import InterlinguaError
@@ -88,7 +90,7 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
     """
     if traces is None:
         traces = traces_from_environment(models.version())
-    app = FastAPI(
+    app = _Application(
         title="Interlingua",
         version=models.version(),
         summary="Multilingual vectors, cross-lingual search and classification.",
@@ -98,12 +100,12 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
         lifespan=lambda app: _lifespan(app, traces),
         redirect_slashes=False,
     )
+    app.traces = traces
     metrics = Metrics()
     metrics.build_info.labels(models.version()).set(1)
     app.state.interlingua = State(settings, metrics)
-    add_problem_handlers(app, metrics)
-    locked = [route for router in (*LOCKED, *LOCKED_BELOW_V1) for route in routes_of(router)]
-    app.router.routes += direct_routes(locked, before=require_key)
+    for handled in HANDLED:
+        app.add_exception_handler(handled, problem_handler(metrics))
     for public in (health.router, pages.router):
         app.include_router(public)
     for router in LOCKED:
@@ -111,29 +113,48 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
     for below_v1 in LOCKED_BELOW_V1:
         include_locked(app, below_v1, responses=OPENAI_PROBLEMS)
     describe(app)
-    # The last added is the outermost.
-    app.add_middleware(
-        RoomMiddleware,
-        state=state_of(app),
-        embedding=_embedding_paths(),
-        probes={route.path for route in routes_of(health.router)},
-    )
-    app.add_middleware(
-        BodyLimitMiddleware,
-        limit_bytes=settings.max_body_bytes,
-        seconds=settings.client_timeout_seconds,
-        metrics=metrics,
-    )
-    if is_loopback(settings.host) and not (asks_for_keys(settings) or settings.open_to_network):
-        app.add_middleware(LocalHostsMiddleware, host=settings.host, metrics=metrics)
-    app.add_middleware(ContextMiddleware, metrics=metrics, traces=traces)
     return app
 
 
+class _Application(FastAPI):
+    """What a request goes through, from the outside in."""
+
+    traces: Traces
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Return our layers around FastAPI's own, which what has a short way does not need."""
+        state = state_of(self)
+        settings, metrics = state.settings, state.metrics
+        layers: ASGIApp = DirectMiddleware(
+            super().build_middleware_stack(),
+            routes=_locked_routes(),
+            before=require_key,
+            problem=problem_handler(metrics),
+        )
+        layers = RoomMiddleware(
+            layers,
+            state,
+            embedding=_embedding_paths(),
+            probes={route.path for route in routes_of(health.router)},
+        )
+        layers = BodyLimitMiddleware(
+            layers,
+            limit_bytes=settings.max_body_bytes,
+            seconds=settings.client_timeout_seconds,
+            metrics=metrics,
+        )
+        open_here = not (asks_for_keys(settings) or settings.open_to_network)
+        if is_loopback(settings.host) and open_here:
+            layers = LocalHostsMiddleware(layers, host=settings.host, metrics=metrics)
+        return ContextMiddleware(layers, metrics, self.traces)
+
+
+def _locked_routes() -> list[APIRoute]:
+    return [route for router in (*LOCKED, *LOCKED_BELOW_V1) for route in routes_of(router)]
+
+
 def _embedding_paths() -> set[str]:
-    routers = (*LOCKED, *LOCKED_BELOW_V1)
-    routes = (route for router in routers for route in routes_of(router))
-    return {route.path for route in routes if Scope.EMBED in scopes_of(route)}
+    return {route.path for route in _locked_routes() if Scope.EMBED in scopes_of(route)}
 
 
 @asynccontextmanager

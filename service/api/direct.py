@@ -1,9 +1,10 @@
 """A shorter way to the routes that are asked for a text at a time.
 
-FastAPI looks for a route twice in each router and works a signature's parameters out again for
-every request; for one short text that takes longer than the vector of a static model. Where the
-parameters are the request, headers, and functions of these, they are called here one after the
-other. The routes stay declared as ever: the OpenAPI document and all rules come from there.
+FastAPI has six layers of its own, looks for a route twice in each router, and works a signature's
+parameters out again for every request; for one short text that takes longer than the vector of a
+static model. Where the parameters are the request, headers, and functions of these, they are called
+here one after the other. The routes stay declared as ever: the OpenAPI document and all rules come
+from there.
 """
 
 from __future__ import annotations
@@ -17,37 +18,56 @@ from fastapi.params import Depends as Dependency
 from fastapi.params import Header
 from fastapi.routing import APIRoute
 from starlette.responses import Response
-from starlette.routing import Match, Route
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.api.problems import HANDLED, ProblemHandler
 
 Make = Callable[[Request], Awaitable[object]]
 Arguments = Mapping[str, Make]
 
 
-class DirectRoute(Route):
-    """A short way to one route; what it does not answer is for the route as it was declared."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Say whether a request is for it, path and method."""
-        match, found = super().matches(scope)
-        return (match, found) if match is Match.FULL else (Match.NONE, {})
-
-
-def direct_routes(routes: Iterable[APIRoute], *, before: Make) -> list[DirectRoute]:
-    """Return a short way to those of `routes` that can have one; to be put before them.
+class DirectMiddleware:
+    """Answers what has a short way, and leaves the rest to FastAPI.
 
     Args:
+        app: FastAPI's own layers.
         routes: As they were declared.
         before: What must let a request pass first; it finds its route in the scope.
+        problem: Makes the answer to a request that ended in an error.
     """
-    return [
-        DirectRoute(route.path, _answer(route, arguments, before), methods=["POST"])
-        for route in routes
-        if route.methods == {"POST"}
-        and not route.param_convertors
-        and _returns_response(route.endpoint)
-        and (arguments := _arguments(route.endpoint)) is not None
-    ]
+
+    def __init__(
+        self, app: ASGIApp, *, routes: Iterable[APIRoute], before: Make, problem: ProblemHandler
+    ) -> None:
+        self._app = app
+        self._problem = problem
+        self._answers = {
+            route.path: _answer(route, arguments, before)
+            for route in routes
+            if route.methods == {"POST"}
+            and not route.param_convertors
+            and _returns_response(route.endpoint)
+            and (arguments := _arguments(route.endpoint)) is not None
+        }
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Return where it answers."""
+        return frozenset(self._answers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        posted = scope["type"] == "http" and scope["method"] == "POST"
+        answer = self._answers.get(scope["path"]) if posted else None
+        if answer is None:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive, send)
+        try:
+            response = await answer(request)
+        except HANDLED as error:
+            response = await self._problem(request, error)
+        await response(scope, receive, send)
 
 
 def _answer(

@@ -11,10 +11,9 @@ import json
 import logging
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
@@ -84,6 +83,11 @@ KINDS: dict[type[Exception], Kind] = {
 
 GENERAL_REMEDY = "Correct it and send it again; GET /docs shows how each request looks."
 """For errors of the client's whose message says all, so that no problem is without a way on."""
+
+HANDLED = (errors.InterlinguaError, HTTPException, RequestValidationError)
+"""What a handler may raise; all else is a bug, and answered as one further out."""
+
+ProblemHandler = Callable[[Request, Exception], Awaitable[Response]]
 
 REJECTIONS = frozenset({401, 403, 408, 413, 429, 503, 504})
 """Statuses that count as `interlingua_rejected_total`: refused whatever the content was."""
@@ -203,8 +207,8 @@ def allowed_methods(scope: Scope, known: str) -> str:
     return ", ".join(sorted(methods))
 
 
-def add_problem_handlers(app: FastAPI, metrics: Metrics) -> None:
-    """Have `app` answer its errors so, and count those that are rejections."""
+def problem_handler(metrics: Metrics) -> ProblemHandler:
+    """Return what makes an answer of an error among `HANDLED`, and counts rejections."""
 
     async def answer(request: Request, error: Exception) -> Response:
         count_rejection(error, metrics)
@@ -212,8 +216,7 @@ def add_problem_handlers(app: FastAPI, metrics: Metrics) -> None:
             log.error("%s", error)  # with the path, which the client is not told
         return problem_response(error, request.scope)
 
-    for handled in (errors.InterlinguaError, HTTPException, RequestValidationError):
-        app.add_exception_handler(handled, answer)
+    return answer
 
 
 def count_rejection(error: Exception, metrics: Metrics) -> None:

@@ -10,8 +10,9 @@ from fastapi.testclient import TestClient
 from starlette.responses import PlainTextResponse, Response
 
 from service.api.auth import routes_of
-from service.api.direct import DirectRoute, direct_routes
+from service.api.direct import DirectMiddleware, Make
 from service.app import create_app
+from service.errors import InputError
 from service.settings import Settings
 
 router = APIRouter()
@@ -50,17 +51,25 @@ async def ignore(request: Request) -> None:
     request.state.asked = True
 
 
+async def tell(request: Request, error: Exception) -> Response:
+    return PlainTextResponse(f"{request.url.path}: {error}", 418)
+
+
+def app_with(before: Make) -> tuple[FastAPI, DirectMiddleware]:
+    app = FastAPI()
+    app.include_router(router)
+    return app, DirectMiddleware(app, routes=routes_of(router), before=before, problem=tell)
+
+
 def test_those_that_need_more_than_the_request_have_none() -> None:
-    assert [route.path for route in direct_routes(routes_of(router), before=ignore)] == ["/shout"]
+    _, direct = app_with(ignore)
+    assert direct.paths == {"/shout"}
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-mark": "?"}])
 def test_an_answer_is_the_same_both_ways(headers: dict[str, str]) -> None:
-    plain, direct = FastAPI(), FastAPI()
-    direct.router.routes += direct_routes(routes_of(router), before=ignore)
     answers = []
-    for app in (plain, direct):
-        app.include_router(router)
+    for app in app_with(ignore):
         with TestClient(app) as client:
             answers.append(client.post("/shout", content="hello", headers=headers))
             assert client.get("/shout").text == "GET"
@@ -71,14 +80,25 @@ def test_an_answer_is_the_same_both_ways(headers: dict[str, str]) -> None:
 
 def test_what_comes_before_may_refuse() -> None:
     async def refuse(request: Request) -> None:
-        raise PermissionError(request.scope["route"].path)
+        raise InputError(f"not {request.scope['route'].path}")
 
-    app = FastAPI()
-    app.router.routes += direct_routes(routes_of(router), before=refuse)
-    with TestClient(app) as client, pytest.raises(PermissionError, match="/shout"):
+    _, direct = app_with(refuse)
+    with TestClient(direct) as client:
+        response = client.post("/shout", content="hello")
+    assert (response.status_code, response.text) == (418, "/shout: not /shout")
+
+
+def test_a_bug_is_for_those_further_out() -> None:
+    async def fail(request: Request) -> None:
+        raise ZeroDivisionError(request.method)
+
+    _, direct = app_with(fail)
+    with TestClient(direct) as client, pytest.raises(ZeroDivisionError):
         client.post("/shout", content="hello")
 
 
 def test_every_way_in_for_a_text_is_short(settings: Settings) -> None:
-    short = {route.path for route in create_app(settings).routes if isinstance(route, DirectRoute)}
-    assert {"/embed", "/v1/embeddings", "/similar", "/classify", "/rerank"} <= short
+    layer: object = create_app(settings).build_middleware_stack()
+    while not isinstance(layer, DirectMiddleware):
+        layer = layer._app  # type: ignore[attr-defined]
+    assert {"/embed", "/v1/embeddings", "/similar", "/classify", "/rerank"} <= layer.paths
