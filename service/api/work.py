@@ -46,7 +46,8 @@ class Work:
         self._context = context_of(request)
         self.grant = self._context.grant
         self.all_corpora = loaded.corpora
-        self.resources = replace(loaded, corpora=permitted(loaded.corpora, self.grant))
+        corpora = permitted(loaded.corpora, self.grant)
+        self.resources = loaded if corpora is loaded.corpora else replace(loaded, corpora=corpora)
         self.metrics = state.metrics
         self.max_inputs = state.settings.max_inputs
         self.max_line_bytes = state.settings.max_body_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -34,7 +35,7 @@ class BulkHistogram(Collector):
     ) -> None:
         self._name = name
         self._documentation = documentation
-        self._bounds = np.asarray(buckets, dtype=np.float64)
+        self._bounds = [float(bound) for bound in buckets]
         self._names = [*map(floatToGoString, buckets), "+Inf"]
         self._counts = np.zeros(len(self._names), dtype=np.int64)
         self._sum = 0.0
@@ -43,8 +44,13 @@ class BulkHistogram(Collector):
 
     def observe_many(self, values: Sequence[int] | Sequence[float]) -> None:
         """Count each of `values`."""
-        array = np.asarray(values, dtype=np.float64)
         # A bucket counts values up to and including its bound ("le").
+        if len(values) == 1:
+            with self._lock:
+                self._counts[bisect_left(self._bounds, values[0])] += 1
+                self._sum += values[0]
+            return
+        array = np.asarray(values, dtype=np.float64)
         buckets = np.searchsorted(self._bounds, array, side="left")
         counts = np.bincount(buckets, minlength=len(self._names))
         with self._lock:
