@@ -94,7 +94,7 @@ class Settings(BaseSettings):
         0.3,
         gt=0,
         description="About how long what waits may take before requests get a 429, at the speed "
-        "measured lately; thirty-two full batches may wait in any case",
+        "measured lately; thirty-two full batches may wait in any case, and eight requests",
     )
     max_requests: int = Field(
         512,
