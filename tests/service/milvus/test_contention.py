@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks.drills.engine import Engine
 from service.demo.loader import load_demo
+from service.errors import StorageError
 from service.inference.session import Vectors
 from service.search.document import Document
 
@@ -44,10 +45,22 @@ def test_all_find_the_demo_corpus(tmp_path: Path) -> None:
         together.wait()
         load_demo(engine, encode, model="m", space="s", dimension=4, path=path)
 
-    with Engine(tmp_path / "engine") as engine:
-        services = [MilvusCorpora(engine.url) for _ in range(SERVICES)]
-        with ThreadPoolExecutor(SERVICES) as pool:
-            list(pool.map(start, services))
-        assert [service.get("demo").count() for service in services] == [50] * SERVICES
-        for service in services:
-            service.close()
+    def start_all(directory: Path) -> list[int]:
+        with Engine(directory) as engine:
+            services = [MilvusCorpora(engine.url) for _ in range(SERVICES)]
+            with ThreadPoolExecutor(SERVICES) as pool:
+                list(pool.map(start, services))
+            counts = [service.get("demo").count() for service in services]
+            for service in services:
+                service.close()
+            return counts
+
+    try:
+        counts = start_all(tmp_path / "engine")
+    except StorageError as error:
+        # Milvus Lite, on a busy machine, may close the log of a collection for good.
+        if "WAL already closed" not in str(error):
+            raise
+        together.reset()
+        counts = start_all(tmp_path / "another")
+    assert counts == [50] * SERVICES
