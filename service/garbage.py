@@ -11,8 +11,8 @@ _NEW_OBJECTS = 10_000
 def spare_what_stays() -> None:
     """Call it when everything is loaded.
 
-    Modules, routes and models are a few hundred thousand objects that refer to each other; to look
-    whether they are garbage took the thread that answers a tenth of its time under load.
+    Modules, routes and models are a few hundred thousand objects that refer to each other. To look
+    again and again whether they are garbage costs the thread that answers.
     """
     gc.collect()
     gc.freeze()

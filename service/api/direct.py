@@ -1,6 +1,6 @@
 """A shorter way to the routes that are asked for a text at a time.
 
-FastAPI has six layers of its own, looks for a route twice in each router, and works a signature's
+FastAPI has layers of its own, looks for a route twice in each router, and works a signature's
 parameters out again for every request; for one short text that takes longer than the vector of a
 static model. Where the parameters are the request, headers, and functions of these, they are called
 here one after the other. The routes stay declared as ever: the OpenAPI document and all rules come
