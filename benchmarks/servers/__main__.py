@@ -14,7 +14,6 @@ import argparse
 import signal
 import statistics
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,7 +21,7 @@ from pathlib import Path
 import orjson
 
 from benchmarks.servers.client import Load
-from benchmarks.servers.models import prepare_models
+from benchmarks.servers.models import WORK, prepare_models
 from benchmarks.servers.peers import PEERS
 from benchmarks.servers.processes import Running, running
 from benchmarks.servers.workloads import WORKLOADS, Workload, open_at
@@ -62,9 +61,8 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    work = Path(tempfile.gettempdir()) / "interlingua-servers"
-    parser.add_argument("--environments", type=Path, default=work / "environments")
-    parser.add_argument("--models", type=Path, default=work / "models")
+    parser.add_argument("--environments", type=Path, default=WORK / "environments")
+    parser.add_argument("--models", type=Path, default=WORK / "models")
     parser.add_argument("--only", action="append", default=[], help="a server; several")
     parser.add_argument(
         "--workload", nargs="*", default=[w.name for w in WORKLOADS if "bytes" not in w.name]

@@ -17,7 +17,7 @@ from typing import IO
 
 import orjson
 
-from benchmarks.servers.models import prepare_models
+from benchmarks.servers.models import WORK, prepare_models
 from benchmarks.servers.peers import APPS, programs_of
 from benchmarks.servers.texts import mixed_texts, short_texts
 from benchmarks.serving import machine
@@ -41,9 +41,8 @@ requests at once."""
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    work = Path(tempfile.gettempdir()) / "interlingua-servers"
-    parser.add_argument("--environments", type=Path, default=work / "environments")
-    parser.add_argument("--models", type=Path, default=work / "models")
+    parser.add_argument("--environments", type=Path, default=WORK / "environments")
+    parser.add_argument("--models", type=Path, default=WORK / "models")
     parser.add_argument("--mixed", action="store_true", help="5 to 200 tokens, in place of 5 to 25")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--repeats", type=int, default=5)

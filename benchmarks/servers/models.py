@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
 import onnx
 
 from service.huggingface.importing import Wishes, import_model
+
+WORK = Path(tempfile.gettempdir()) / "interlingua-servers"
+"""Where models and environments are made that no other place was named for."""
 
 _NAMES = {"ids": "input_ids", "mask": "attention_mask", "vectors": "last_hidden_state"}
 

@@ -13,13 +13,12 @@ import argparse
 import os
 import re
 import statistics
-import tempfile
 import time
 import urllib.request
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.servers.models import prepare_models
+from benchmarks.servers.models import WORK, prepare_models
 from benchmarks.servers.peers import PEERS, Peer
 from benchmarks.servers.processes import Running, running
 from benchmarks.servers.workloads import WORKLOADS, Workload
@@ -53,8 +52,7 @@ class Cost:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    work = Path(tempfile.gettempdir()) / "interlingua-servers"
-    parser.add_argument("--models", type=Path, default=work / "models")
+    parser.add_argument("--models", type=Path, default=WORK / "models")
     parser.add_argument("--checkout", type=Path, help="another version of the source")
     parser.add_argument("--seconds", type=float, default=4.0, help="of each measurement")
     parser.add_argument("--repeats", type=int, default=3)
