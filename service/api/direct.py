@@ -10,8 +10,8 @@ from there.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 from fastapi import Request
 from fastapi.params import Depends as Dependency
@@ -23,7 +23,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from service.api.problems import HANDLED, ProblemHandler
 
 Make = Callable[[Request], Awaitable[object]]
-Arguments = Mapping[str, Make]
 
 
 class DirectMiddleware:
@@ -42,12 +41,12 @@ class DirectMiddleware:
         self._app = app
         self._problem = problem
         self._answers = {
-            route.path: _answer(route, arguments, before)
+            route.path: _answer(route, call, before)
             for route in routes
             if route.methods == {"POST"}
             and not route.param_convertors
             and _returns_response(route.endpoint)
-            and (arguments := _arguments(route.endpoint)) is not None
+            and (call := _from_request(route.endpoint)) is not None
         }
 
     @property
@@ -70,17 +69,11 @@ class DirectMiddleware:
         await response(scope, receive, send)
 
 
-def _answer(
-    route: APIRoute, arguments: Arguments, before: Make
-) -> Callable[[Request], Awaitable[Response]]:
-    endpoint = route.endpoint
-
+def _answer(route: APIRoute, call: Make, before: Make) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         request.scope["route"] = route
         await before(request)
-        made = {name: await make(request) for name, make in arguments.items()}
-        response: Response = await endpoint(**made)
-        return response
+        return cast(Response, await call(request))  # `_returns_response` saw to it
 
     return answer
 
@@ -94,8 +87,8 @@ def _returns_response(endpoint: Callable[..., Any]) -> bool:
     )
 
 
-def _arguments(function: Callable[..., Any]) -> Arguments | None:
-    """Return how each parameter of `function` is made of the request; None where one cannot be."""
+def _from_request(function: Callable[..., Awaitable[object]]) -> Make | None:
+    """Return `function` with its parameters made of the request; None where one cannot be."""
     made: dict[str, Make] = {}
     hints = get_type_hints(function, include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():
@@ -103,7 +96,13 @@ def _arguments(function: Callable[..., Any]) -> Arguments | None:
         if make is None:
             return None
         made[name] = make
-    return made
+    if list(made.values()) == [_itself]:
+        return function
+
+    async def call(request: Request) -> object:
+        return await function(**{name: await make(request) for name, make in made.items()})
+
+    return call
 
 
 def _maker(hint: object, default: object) -> Make | None:
@@ -115,7 +114,7 @@ def _maker(hint: object, default: object) -> Make | None:
     if isinstance(source, Header) and source.alias and kind is str and isinstance(default, str):
         return _header(source.alias, default)
     if isinstance(source, Dependency) and inspect.iscoroutinefunction(source.dependency):
-        return _dependency(source.dependency)
+        return _from_request(source.dependency)
     return None
 
 
@@ -128,16 +127,3 @@ def _header(name: str, default: str) -> Make:
         return request.headers.get(name, default)
 
     return read
-
-
-def _dependency(function: Callable[..., Awaitable[object]]) -> Make | None:
-    arguments = _arguments(function)
-    if arguments is None:
-        return None
-    if list(arguments.values()) == [_itself]:
-        return function
-
-    async def call(request: Request) -> object:
-        return await function(**{name: await make(request) for name, make in arguments.items()})
-
-    return call
