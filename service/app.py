@@ -104,8 +104,9 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
     metrics = Metrics()
     metrics.build_info.labels(models.version()).set(1)
     app.state.interlingua = State(settings, metrics)
+    answer_problem = problem_handler(metrics)
     for handled in HANDLED:
-        app.add_exception_handler(handled, problem_handler(metrics))
+        app.add_exception_handler(handled, answer_problem)
     for public in (health.router, pages.router):
         app.include_router(public)
     for router in LOCKED:

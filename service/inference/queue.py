@@ -236,10 +236,10 @@ class WorkQueue:
         # for ever would tell the client to retry what can never succeed.
         fits = total + cost <= room or total == 0
         fair = not client or own == 0 or own + cost <= CLIENT_SHARE * room
-        beside = total + cost <= self.capacity_tokens and (
-            self._among_few(client) or self._among_alike(client, cost)
-        )
-        if not ((fits and fair) or beside):
+        if fits and fair:
+            return
+        within = total + cost <= self.capacity_tokens
+        if not (within and (self._among_few(client) or self._among_alike(client, cost))):
             raise self._full(
                 f"{total} of {room} tokens wait, {own} of them yours; {cost} more do not fit."
             )
