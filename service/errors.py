@@ -25,6 +25,7 @@ Their way to HTTP statuses is one table, in `service.api.problems`.
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -160,6 +161,25 @@ class StorageError(InterlinguaError):
 
 class BackendError(InterlinguaError):
     """The model threw, or returned numbers that are not finite."""
+
+
+def unknown_name(
+    kind: str, name: str, known: Iterable[str], *, nothing: str = "none"
+) -> NotFoundError:
+    """Return the error for a name that nothing has.
+
+    Args:
+        kind: Of what was asked for, which is the field too: "corpus", say.
+        name: That was given.
+        known: The names that there are.
+        nothing: Is said in their place where there are none.
+    """
+    return NotFoundError(
+        f"There is no {kind} of this name.",
+        field=kind,
+        given=name,
+        remedy=f"There are: {', '.join(known) or nothing}.",
+    )
 
 
 def shorten(value: object, limit: int = 80) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from service.classification.head import Head, read_head
 from service.classification.store import ClassifierStore, check_classifier_name
-from service.errors import ConflictError, NotFoundError, SettingsError
+from service.errors import ConflictError, NotFoundError, SettingsError, unknown_name
 
 DEFAULT = "topic"
 """Answers where none is named, if it is there; else the first that takes single texts."""
@@ -166,13 +166,7 @@ class Classifiers:
             del self._heads[name], self._numbers[name]
 
     def _unknown(self, name: str) -> NotFoundError:
-        known = ", ".join(sorted(self._heads)) or "none"
-        return NotFoundError(
-            "There is no classifier of this name.",
-            field="classifier",
-            given=name,
-            remedy=f"There are: {known}.",
-        )
+        return unknown_name("classifier", name, sorted(self._heads))
 
     def _require_own(self, name: str) -> None:
         if self.is_given(name):

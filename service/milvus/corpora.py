@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from service.errors import InputError, NotFoundError
+from service.errors import InputError, NotFoundError, unknown_name
 from service.milvus.client import Row, connect, engine_errors, quoted
 from service.milvus.corpus import MilvusCorpus, MilvusHeader
 from service.milvus.rows import make_indexes, make_schema
@@ -166,13 +166,8 @@ class MilvusCorpora:
         )
 
     def _unknown(self, name: str) -> NotFoundError:
-        known = ", ".join(corpus.name for corpus in self.list()) or "none yet"
-        return NotFoundError(
-            "There is no corpus of this name.",
-            field="corpus",
-            given=name,
-            remedy=f"There are: {known}.",
-        )
+        known = (corpus.name for corpus in self.list())
+        return unknown_name("corpus", name, known, nothing="none yet")
 
 
 def collection_name(corpus: str) -> str:

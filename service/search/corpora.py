@@ -12,7 +12,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from service.errors import InputError, InterlinguaError, NotFoundError, StorageError
+from service.errors import (
+    InputError,
+    InterlinguaError,
+    NotFoundError,
+    StorageError,
+    unknown_name,
+)
 from service.search.checks import check_new_name
 from service.search.corpus import POLICY_FILE, STORE_FILE, Corpus
 from service.search.document import Metadata, check_corpus_name, check_metadata
@@ -259,13 +265,7 @@ class Corpora:
             raise self._unknown(corpus.name)
 
     def _unknown(self, name: str) -> NotFoundError:
-        known = ", ".join(sorted(self._open)) or "none yet"
-        return NotFoundError(
-            "There is no corpus of this name.",
-            field="corpus",
-            given=name,
-            remedy=f"There are: {known}.",
-        )
+        return unknown_name("corpus", name, sorted(self._open), nothing="none yet")
 
 
 class Successor:
