@@ -55,7 +55,7 @@ class LoopOptions:
     watch: str | None = None  # the development figure that decides which weights are best
     better: Literal["higher", "lower"] = "higher"
     patience: int | None = None  # development rounds without a better one before it stops
-    clip: float | None = None  # greatest norm of the gradient
+    clip: float | None = None  # greatest norm of the gradient, that of sparse tables aside
     precision: Precision = "fp32"
 
 
@@ -218,7 +218,7 @@ class Loop(Generic[B_co]):
         total.backward()  # type: ignore[no-untyped-call]
         average_gradients(self._phase.system.parameters())
         if self._phase.options.clip is not None:
-            nn.utils.clip_grad_norm_(self._phase.system.parameters(), self._phase.options.clip)
+            nn.utils.clip_grad_norm_(_dense(self._phase.system), self._phase.options.clip)
         for optimiser in self._phase.optimisers:
             optimiser.step()
         sums.add(losses, batch.words)
@@ -303,6 +303,11 @@ class Loop(Generic[B_co]):
         )
         self._at = _Position(step, words, seconds, best, worse)
         self._stopped = bool(content["stopped"])
+
+
+def _dense(system: nn.Module) -> list[nn.Parameter]:
+    """Return the weights whose gradient is not one of single rows."""
+    return [w for w in system.parameters() if w.grad is not None and not w.grad.is_sparse]
 
 
 @contextmanager

@@ -17,6 +17,12 @@ from training.workspace import Workspace
 EVERYTHING = ("tatoeba", "stsb", "sts_ja_ko", "sib200")
 """Sets of the folder that systems of many languages are measured on."""
 
+LABELLED = (
+    *("xnli", "nli", "pawsx", "xcopa", "senteval", "sentiment_umsab", "xed", "xsid"),
+    *("masakhanews", "newstopics", "xdailydialog", "exams_subject"),
+)
+"""Sets that heads are fitted and measured on: what ships is trained on no sentence of them."""
+
 _TO_THE_END = 10_000_000  # rows
 
 

@@ -30,11 +30,14 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 P = TypeVar("P")
 """A recipe's own dataclass of parameters."""
 
+Taken = TypeVar("Taken", contravariant=True)
+"""What a stage takes: a recipe's parameters, or those of a recipe that they extend."""
+
 Value = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage(Generic[P]):
+class Stage(Generic[Taken]):
     """A named part of a recipe that runs the loop once.
 
     Most recipes have one. A later stage may build on the weights of an earlier one, which it gets
@@ -43,7 +46,7 @@ class Stage(Generic[P]):
     """
 
     name: str
-    build: Callable[[P, Workspace], Phase[Any]]
+    build: Callable[[Taken, Workspace], Phase[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

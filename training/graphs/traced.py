@@ -13,7 +13,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from training.encoders.contextual import ContextualEncoder
 from training.encoders.states import SentenceEncoder
+
+Traceable = SentenceEncoder | ContextualEncoder
 
 _OPSET = 18
 
@@ -21,7 +24,7 @@ _OPSET = 18
 class _Served(nn.Module):
     """An encoder as it is served: the mask comes as numbers."""
 
-    def __init__(self, encoder: SentenceEncoder) -> None:
+    def __init__(self, encoder: Traceable) -> None:
         super().__init__()
         self.encoder = encoder
 
@@ -29,7 +32,7 @@ class _Served(nn.Module):
         return self.encoder.rectangle(ids, mask.bool()).float()
 
 
-def traced_graph(encoder: SentenceEncoder, *, features: Sequence[int] = ()) -> bytes:
+def traced_graph(encoder: Traceable, *, features: Sequence[int] = ()) -> bytes:
     """Return the graph: ids, mask int64 [batch, tokens] -> vectors float32 [batch, D].
 
     Args:

@@ -27,21 +27,22 @@ from training.objectives.distillation import Distillation
 from training.objectives.ranking import InBatchRanking, NestedRanking
 from training.optimisers import RowAdam
 from training.parameters import TEMPLATES, TextParameters
-from training.preparation import EVERYTHING, corpus_plan, prepare_corpus, provenance
+from training.preparation import EVERYTHING, LABELLED, corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
 from training.served_vocabulary import ServedVocabulary
 from training.shared_vocabulary import prepare_shared_tokens, prepare_shared_vocabulary
 from training.system import DualEncoder, Weighted
-from training.teacher import SPACE, teach_english
+from training.teacher import SPACE, TeacherVectors, teach_english
 from training.translation import SHARED
 from training.vocabulary import VocabularyPlan
 from training.workspace import Workspace
 
-LANGUAGES = (
+PRIORITY = (
     *("en", "de", "fr", "es", "it", "ru", "zh", "ja"),
     *("ar", "pt", "nl", "pl", "tr", "ko", "hi", "vi"),
 )
+FURTHER = ("bg", "cs", "da", "el", "fi", "he", "hu", "id", "nb", "ro", "sv", "uk")
 PAIRWISE = (
     *("tatoeba", "tatoeba_anki", "small_parallel_enja", "mlqe_pe"),
     *("alt_ja_vi", "indian_wiki", "korean_news"),
@@ -57,8 +58,10 @@ STAGE = "train"
 class Parameters(TextParameters):
     """What may be changed with `--set`."""
 
-    languages: tuple[str, ...] = LANGUAGES
-    sources: tuple[str, ...] = PAIRWISE + N_WAY
+    languages: tuple[str, ...] = PRIORITY + FURTHER
+    sources: tuple[str, ...] = PAIRWISE + N_WAY + LEXICA
+    evaluation: tuple[str, ...] = EVERYTHING + LABELLED  # sets no sentence of which is trained on
+    further_weight: float = 0.6  # of a pair with one of `FURTHER` in the mixture
     n_way_weight: float = 0.5  # of n-way sources in the mixture: edited and technical text
     lexicon_weight: float = 0.3  # of words and names, where `sources` has any
     temperature: float = 0.5  # of the mixture of buckets (language pair x source)
@@ -75,7 +78,7 @@ class Parameters(TextParameters):
     margin: float = 0.0
     nested: float = 0.5  # weight of ranking by the first dimensions
     distillation: float = 5.0  # weight; 0 trains without a teacher
-    teacher_sentences: int = 320_000  # English ones that get a vector, 910 a second
+    teacher_sentences: int = 800_000  # English ones that get a vector, 910 a second
     weight_power: float = 0.8  # of token weights when the training is over; 1 leaves them alone
     precision: Precision = "int4"  # of the stored table
     max_tokens: int = 512  # of a text that is served
@@ -101,6 +104,7 @@ SCALES = at_scales(
     smoke=Parameters(
         languages=("en", "de", "fr", "es", "ja"),
         **TEMPLATES,
+        evaluation=EVERYTHING,  # heads are fitted on sentences from the same templates
         pieces=256,
         vocabulary_characters=100_000,
         batch=64,
@@ -119,11 +123,11 @@ SCALES = at_scales(
 
 def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
     """Put the parts together."""
-    corpus = _corpus(p, work)
-    vocabulary = _vocabulary(p, work, corpus)
+    corpus = corpus_of(p, work)
+    vocabulary = vocabulary_of(p, work, corpus)
     tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     if p.distillation:
-        teacher = teach_english(work, corpus, p.teacher_sentences, seed=p.seed, always=LEXICA)
+        teacher = teacher_of(p, work, corpus)
         occurrences = np.bincount(tokens.ids, minlength=vocabulary.size)
         encoder = StaticEncoder(teacher_table(vocabulary.units, occurrences, seed=p.seed))
     else:
@@ -140,15 +144,13 @@ def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
             "distillation": Weighted(Distillation(), p.distillation),
         },
     ).to(work.device)
-    weights = dict.fromkeys(N_WAY, p.n_way_weight) | dict.fromkeys(LEXICA, p.lexicon_weight)
-    mixing = Mixing(temperature=p.temperature, source_weights=weights)
     has_tokens = np.asarray((tokens.lengths[corpus.pairs] > 0).all(axis=1))
     return Phase(
         system=system,
         batches=PairBatches(
             corpus,
             tokens,
-            make_buckets(corpus, mixing, has_tokens),
+            make_buckets(corpus, mixing_of(p), has_tokens),
             size=p.batch,
             longest=p.longest,
             seed=p.seed,
@@ -168,8 +170,8 @@ def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: the table as it is stored, and the same in torch."""
-    corpus = _corpus(p, work)
-    vocabulary = _vocabulary(p, work, corpus)
+    corpus = corpus_of(p, work)
+    vocabulary = vocabulary_of(p, work, corpus)
     table = flatten_lengths(work.trained(STAGE)["encoder.table"].cpu(), p.weight_power)
     stored = store(table.numpy(), p.precision)
     encoder = StaticEncoder(torch.from_numpy(stored.widened()))
@@ -204,14 +206,31 @@ def model(p: Parameters, work: Workspace) -> Model:
     )
 
 
-def _corpus(p: Parameters, work: Workspace) -> Corpus:
-    plan = corpus_plan(p, evaluation=EVERYTHING, variants=VARIANTS, partners=1)
+def corpus_of(p: Parameters, work: Workspace) -> Corpus:
+    """Return the text, read and cleaned."""
+    plan = corpus_plan(p, evaluation=p.evaluation, variants=VARIANTS, partners=1)
     return prepare_corpus(work, plan, research=p.research)
 
 
-def _vocabulary(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:
+def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:
+    """Return the vocabulary of all languages."""
     plan = VocabularyPlan(pieces=p.pieces, sample_characters=p.vocabulary_characters, seed=p.seed)
     return prepare_shared_vocabulary(work, corpus, plan)
+
+
+def teacher_of(p: Parameters, work: Workspace, corpus: Corpus) -> TeacherVectors:
+    """Return the teacher's vectors of the English sentences."""
+    return teach_english(work, corpus, p.teacher_sentences, seed=p.seed, always=LEXICA)
+
+
+def mixing_of(p: Parameters) -> Mixing:
+    """Return how often which language and source is drawn."""
+    return Mixing(
+        temperature=p.temperature,
+        source_weights=dict.fromkeys(N_WAY, p.n_way_weight)
+        | dict.fromkeys(LEXICA, p.lexicon_weight),
+        language_weights=dict.fromkeys(FURTHER, p.further_weight),
+    )
 
 
 RECIPE = Recipe(

@@ -1,0 +1,70 @@
+"""`interlingua-mini` from templates to vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.bundle.reader import Bundle
+from service.errors import InputError
+from service.inference.encoder import Encoder
+from training.metrics import read_metrics
+from training.recipe import change
+from training.recipes import mini
+from training.run import Run, open_run, train
+from training.teacher import SPACE, Teacher
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return open_run("mini", "smoke", tmp_path_factory.mktemp("mini"))
+
+
+@pytest.fixture(scope="module")
+def bundle(run: Run) -> Bundle:
+    bundle = train(run)
+    assert bundle is not None
+    return bundle
+
+
+def test_a_vector_does_not_depend_on_its_batch(bundle: Bundle) -> None:
+    encoder = Encoder(bundle)
+    texts = ["The doctor buys the house.", "Der Arzt kauft das Haus.", "house", ""]
+    together = encoder.encode(texts)
+    assert together.shape == (4, 384)
+    for text, vector in zip(texts[:3], together, strict=False):
+        assert float(encoder.encode(text) @ vector) > 0.99999
+    assert abs(float(encoder.encode("dog bites man") @ encoder.encode("man bites dog"))) < 0.9999
+
+
+def test_it_lies_in_the_space_of_its_teacher(bundle: Bundle) -> None:
+    assert bundle.manifest.space == SPACE
+    texts = ["The doctor buys the house.", "A teacher reads the letter."]
+    found = Encoder(bundle).encode(texts) @ Teacher().encode(texts).astype(np.float32).T
+    assert found.argmax(axis=1).tolist() == [0, 1]
+    assert found.diagonal().min() > 0.1
+
+
+def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
+    del bundle
+    for stage in ("static", "layers"):
+        rows = read_metrics(run.work.stage(stage) / "metrics.jsonl")
+        losses = [row["distillation"] for row in rows if "distillation" in row]
+        assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "said"),
+    [
+        ("distillation=0", "no mini without its teacher"),
+        ("max_tokens=511", "at most 510"),
+    ],
+)
+def test_what_cannot_be_is_refused(assignment: str, said: str, tmp_path: Path) -> None:
+    del tmp_path
+    with pytest.raises(InputError, match=said):
+        change(mini.SCALES["smoke"], [assignment])

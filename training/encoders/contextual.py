@@ -1,0 +1,88 @@
+r"""Static vectors with trained layers over them: the encoder of `interlingua-mini`.
+
+    v = mean of the layers' last states / 5  +  unit(sum of the tokens' static vectors)
+
+- One table holds all that is known of single tokens. Its vectors are added up as they are, and a
+  network turns them into what the layers read (`training.encoders.token_network`).
+- The layers are the teacher's own at first (all-MiniLM-L6-v2, Apache-2.0), so English is understood
+  before the first step; the static sum brings translations together before the first step. What is
+  trained is how the two go together.
+- The sum's part is as long as a sentence's translation can be told by its words alone; the layers'
+  part brings order, negation and what words mean together.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from training.data.batches import Sentences
+from training.encoders.bert import BertBody, mean_state
+from training.encoders.token_network import TokenNetwork
+
+_STATE_LENGTH = 5.0
+"""About how long the mean of the teacher's last states is."""
+
+
+class ContextualEncoder(nn.Module):
+    """Sentences to vectors [B, D].
+
+    Args:
+        table: float32 [V, D], static vectors.
+        network: Makes of them what the layers read.
+        marks: float32 [2, D], what the layers read before and after a sentence.
+        body: The layers.
+        products: The type of the layers' products.
+    """
+
+    def __init__(
+        self,
+        table: Tensor,
+        network: TokenNetwork,
+        marks: Tensor,
+        body: BertBody,
+        *,
+        products: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__()
+        self.table = nn.Parameter(table)
+        self.network = network
+        self.marks = nn.Parameter(marks)
+        self.body = body
+        self.products = products
+
+    def forward(self, sentences: Sentences) -> Tensor:
+        """Return vectors [B, D] of ragged `sentences`, not normalised."""
+        ids, mask = sentences.padded()
+        # Each row is gathered and read once, however often its token occurs.
+        tokens, places = torch.unique(ids, return_inverse=True)
+        vectors = functional.embedding(tokens, self.table, sparse=True)  # [U, D]
+        read = functional.embedding(places, self.network(vectors))
+        static = functional.embedding(places, vectors)
+        return self._together(static, read, mask, whole=bool(mask.all()))
+
+    def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]; what is exported."""
+        vectors = functional.embedding(ids, self.table)
+        return self._together(vectors, self.network(vectors), mask)
+
+    def _together(
+        self, vectors: Tensor, read: Tensor, mask: Tensor, *, whole: bool = False
+    ) -> Tensor:
+        """Return vectors [B, D] of static `vectors` and of what is `read`, both [B, S, D].
+
+        `whole` says that there is no pad, which is quicker.
+        """
+        static = functional.normalize((vectors * mask[..., None].float()).sum(1), dim=1)
+        rows, mask = self._marked(read, mask)
+        states = self.body(rows.to(self.products), None if whole else mask)
+        return mean_state(states, mask) / _STATE_LENGTH + static
+
+    def _marked(self, read: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return `read` [B, S, D] between the marks, [B, S + 2, D], and their mask."""
+        first = self.marks[0].expand(read.shape[0], 1, read.shape[2])
+        rows = torch.cat([first, read, torch.zeros_like(first)], 1)
+        end = mask.long().sum(1, keepdim=True) + 1  # [B, 1], where the second mark stands
+        places = torch.arange(rows.shape[1], device=rows.device)[None]
+        return torch.where((places == end)[..., None], self.marks[1], rows), places <= end

@@ -1,0 +1,259 @@
+"""`interlingua-mini`: static vectors with the teacher's layers over them, in one space.
+
+1. `static`: the recipe `fast`, whole.
+2. `layers`: a network is fitted to say what the teacher's layers know the English words by; then
+   everything is trained at once, sentences of all languages towards the teacher's vectors of their
+   English (Reimers & Gurevych 2020, the distillation that Yu et al. 2018 propose in their
+   conclusion), and ranked among them (Chidambaram et al. 2018).
+
+The teacher's space is never left: its own vectors, those of `interlingua-fast` and these answer one
+another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from service.text.tokenizer import Tokenizer
+from training.data.corpus import Corpus
+from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
+from training.development import HeldOutSearch
+from training.devices import has_fast_bf16
+from training.encoders.bert import BertBody
+from training.encoders.contextual import ContextualEncoder
+from training.encoders.static import flatten_lengths
+from training.encoders.token_network import TokenNetwork, fit_token_network, word_pairs
+from training.export import Model
+from training.graphs.compressed import compressed_graph, round_weights
+from training.graphs.static import store
+from training.graphs.traced import traced_graph
+from training.loop import LoopOptions, Phase
+from training.optimisers import RowAdam
+from training.preparation import provenance
+from training.recipe import Recipe, Stage, at_scales
+from training.recipes import fast
+from training.schedules import LinearDecay
+from training.served_vocabulary import ServedVocabulary
+from training.shared_vocabulary import prepare_shared_tokens
+from training.student import Student, StudentWeights
+from training.teacher import DIMENSION, SPACE, teacher_parts, teacher_tokenizer
+from training.translation import SHARED
+from training.workspace import Workspace
+
+STATIC = "static"
+LAYERS = "layers"
+_COUNTED = 50_000  # English sentences whose WordPieces are counted
+_PLACES = 512  # the teacher's
+_MARKS = 2  # before and after a sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters(fast.Parameters):
+    """What may be changed with `--set`; those of the static vectors are the recipe `fast`'s."""
+
+    inner: int = 1024  # of the network below the layers
+    fitting_steps: int = 1500  # of that network, before all else
+    layers_steps: int
+    layers_tokens: int = 5400  # of a batch, pads included
+    layers_most: int = 400  # sentences of a batch
+    layers_longest: int = 48  # tokens of a training sentence
+    layers_english: float = 0.1  # part of the sentences that are English
+    layers_rate: float = 3e-4  # AdamW's, of the layers and the network
+    table_rate: float = 2e-3  # Adam's, of the static vectors
+    layers_warm_up: float = 0.02  # part of the steps
+    layers_clip: float = 1.0
+    layers_distillation: float = 10.0
+    layers_ranking: float = 1.0
+    layers_nested: float = 0.3
+    layers_temperature: float = 0.05
+    layers_negatives: int = 1024
+    layers_log_every: int = 20
+    layers_develop_every: int = 1000
+
+    def __post_init__(self) -> None:
+        fast.Parameters.__post_init__(self)
+        if not self.distillation:
+            raise ValueError("there is no mini without its teacher: distillation is above 0")
+        if self.max_tokens > _PLACES - 2:
+            raise ValueError(
+                f"max_tokens is at most {_PLACES - _MARKS}: the layers have no more places"
+            )
+
+
+SCALES = at_scales(
+    smoke=Parameters(
+        **asdict(fast.SCALES["smoke"]) | {"precision": "int4"},
+        fitting_steps=20,
+        layers_steps=8,
+        layers_tokens=600,
+        layers_most=32,
+        layers_negatives=32,
+        layers_log_every=2,
+        layers_develop_every=4,
+    ),
+    small=Parameters(steps=4500, layers_steps=6000, max_tokens=256),
+    paper=Parameters(steps=16_500, layers_steps=100_000, max_tokens=256),
+)
+
+
+def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
+    """Put the parts of the second stage together."""
+    corpus = fast.corpus_of(p, work)
+    vocabulary = fast.vocabulary_of(p, work, corpus)
+    tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
+    teacher = fast.teacher_of(p, work, corpus)
+    encoder = _encoder(p, work, corpus, vocabulary).to(work.device)
+    layers = [weight for name, weight in encoder.named_parameters() if name != "table"]
+    return Phase(
+        system=Student(
+            encoder,
+            StudentWeights(
+                distillation=p.layers_distillation,
+                ranking=p.layers_ranking,
+                nested=p.layers_nested,
+                widths=p.cuts,
+                temperature=p.layers_temperature,
+            ),
+        ),
+        batches=TaughtBatches(
+            corpus,
+            tokens,
+            teacher,
+            fast.mixing_of(p),
+            TaughtPlan(
+                tokens=p.layers_tokens,
+                most=p.layers_most,
+                longest=p.layers_longest,
+                negatives=p.layers_negatives,
+                english=p.layers_english,
+            ),
+            seed=p.seed,
+        ),
+        optimisers=(
+            AdamW(layers, lr=p.layers_rate, betas=(0.9, 0.98), weight_decay=0.0),
+            RowAdam([encoder.table], lr=p.table_rate, betas=(0.9, 0.99)),
+        ),
+        schedule=LinearDecay(p.layers_steps, p.layers_warm_up),
+        develop=HeldOutSearch(encoder, vocabulary.tokenizer, corpus.held_out, work.device),
+        options=LoopOptions(
+            steps=p.layers_steps,
+            log_every=p.layers_log_every,
+            develop_every=p.layers_develop_every,
+            checkpoint_seconds=p.checkpoint_seconds,
+            clip=p.layers_clip,
+        ),
+    )
+
+
+def _encoder(
+    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary
+) -> ContextualEncoder:
+    """Return the encoder as the second stage begins: the first's vectors, the teacher's layers."""
+    table = flatten_lengths(work.trained(STATIC)["encoder.table"].cpu(), p.weight_power)
+    words, body = teacher_parts()
+    tokenizer = teacher_tokenizer()
+    pieces = tokenizer.decode(list(range(tokenizer.vocabulary_size)))
+    network = TokenNetwork(DIMENSION, p.inner)
+
+    def fit() -> TokenNetwork:
+        counts = _counts(corpus, tokenizer, p.seed)
+        inputs, outputs, rows = word_pairs(table, vocabulary.tokenizer, pieces, words)
+        told = fit_token_network(
+            network, inputs, outputs, counts[rows].sqrt(), steps=p.fitting_steps, seed=p.seed
+        )
+        work.progress.note(f"{len(rows):,} English words, {told:.1%} of their vectors told")
+        return network
+
+    def load(path: Path) -> TokenNetwork:
+        network.load_state_dict(torch.load(path, weights_only=True))
+        return network
+
+    work.progress.title("network: from static vectors to the teacher's words")
+    work.keep(
+        "network.pt", fit, save=lambda made, path: torch.save(made.state_dict(), path), load=load
+    )
+    marks = words[[pieces.index("[CLS]"), pieces.index("[SEP]")]]
+    fast_products = work.device.type == "cuda" or has_fast_bf16()
+    return ContextualEncoder(
+        table,
+        network,
+        marks.clone(),
+        body,
+        products=torch.bfloat16 if fast_products else torch.float32,
+    )
+
+
+def _counts(corpus: Corpus, tokenizer: Tokenizer, seed: int) -> Tensor:
+    """Return how often each of the teacher's WordPieces occurs, float32 [words], 1 at least."""
+    english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))[:_COUNTED]
+    tokens = tokenizer.encode([corpus.texts[i] for i in english], max_tokens=64).tokens
+    flat = np.fromiter((i for row in tokens for i in row), dtype=np.int64)
+    counts = np.bincount(flat, minlength=tokenizer.vocabulary_size)
+    return torch.from_numpy(counts).float() + 1
+
+
+def model(p: Parameters, work: Workspace) -> Model:
+    """Return what is exported: table and layers as they are stored, and the same in torch."""
+    corpus = fast.corpus_of(p, work)
+    vocabulary = fast.vocabulary_of(p, work, corpus)
+    encoder = _network(p)
+    trained = work.trained(LAYERS)
+    encoder.load_state_dict(
+        {name.removeprefix("encoder."): weight.cpu() for name, weight in trained.items()}
+    )
+    table = store(encoder.table.detach().numpy(), p.precision)
+    encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens + _MARKS].clone())
+    round_weights(encoder)
+    encoder.table = nn.Parameter(torch.from_numpy(table.widened()))
+    graph = compressed_graph(traced_graph(encoder), table=table)
+    return Model(
+        towers={SHARED: vocabulary.tower(graph, encoder.rectangle)},
+        name="interlingua-mini",
+        family="transformer",
+        description=(
+            "Static token vectors under the six layers of all-MiniLM-L6-v2, trained on towards "
+            "that model's English vectors with sentences of all languages. For cross-lingual "
+            "search and classification where the order of words counts."
+        ),
+        space=SPACE,
+        dimension=p.dimension,
+        cuts=p.cuts,
+        languages=p.languages,
+        max_tokens=p.max_tokens,
+        pooling="mean",
+        precision=f"{p.precision} vectors, int8 layers",
+        limits=(
+            f"Of a text longer than {p.max_tokens} tokens only the beginning counts.",
+            "Words of languages that it was not trained for fall into meaningless pieces.",
+        ),
+        research=p.research,
+        data=provenance(corpus),
+    )
+
+
+def _network(p: Parameters) -> ContextualEncoder:
+    """Return an encoder of these sizes, untrained."""
+    body = BertBody(layers=6, width=DIMENSION, heads=12, inner=4 * DIMENSION, longest=_PLACES)
+    return ContextualEncoder(
+        torch.empty(p.pieces, DIMENSION),
+        TokenNetwork(DIMENSION, p.inner),
+        torch.empty(_MARKS, DIMENSION),
+        body,
+    )
+
+
+RECIPE = Recipe(
+    name="mini",
+    summary="static vectors under the teacher's layers; distillation + ranking (the default)",
+    scales=SCALES,
+    minutes=300,
+    stages=(Stage(name=STATIC, build=fast.build), Stage(name=LAYERS, build=build_layers)),
+    model=model,
+    network=_network,
+)
