@@ -37,6 +37,8 @@ _ROWS_STEP = 16
 """Shapes are rounded up to these: the runtime prepares kernels for each new shape, and keeps
 them, so there must not be many."""
 
+_TOKENS_RANK = 3  # [batch, tokens, width]
+
 _GROUP = 128
 """Numbers of an activation row that share a scale in 8-bit products."""
 
@@ -151,15 +153,46 @@ def _compile(graph: Path, precision: Precision, streams: int) -> tuple[ov.Compil
     """Return the graph compiled, and whether it takes tokens without padding."""
     try:
         core = ov.Core()
-        model = core.read_model(graph)
-        fold_constants(model)
-        if precision == "int8":
-            compress_weights(model)
-        packed = pack_tokens(model)
-        compiled = core.compile_model(packed or model, "CPU", properties(precision, streams))
+
+        def compile_model(*, packed: bool) -> ov.CompiledModel | None:
+            model: ov.Model | None = core.read_model(graph)
+            fold_constants(model)
+            if precision == "int8":
+                compress_weights(model)
+            model = pack_tokens(model) if packed else model
+            return model and core.compile_model(model, "CPU", properties(precision, streams))
+
+        compiled = compile_model(packed=True)
+        if compiled is not None and _keeps_texts_apart(compiled):
+            return compiled, True
+        return compile_model(packed=False), False
     except RuntimeError as error:
         raise BundleError(f"OpenVINO cannot run {graph}: {error}") from error
-    return compiled, packed is not None
+
+
+def _keeps_texts_apart(packed: ov.CompiledModel) -> bool:
+    """Return whether a text gives the same alone and in a batch.
+
+    A graph that adds tokens of its own, or takes some away, has others than its mask tells of: laid
+    out again they lie in other places.
+    """
+    mask = np.array([[1] * _WIDTH_STEP, [1] * 3 + [0] * (_WIDTH_STEP - 3)], dtype=np.int64)
+    ids = mask.cumsum(axis=1) * mask
+    names = {name for port in packed.inputs for name in port.get_names()} - {TAKEN, PLACES}
+    found = []
+    for rows in (slice(0, 2), slice(1, 2)):
+        inputs = {"ids": ids[rows], "mask": mask[rows]}
+        feed = {name: graph_input(name, inputs) for name in names}
+        try:
+            found.append(packed({**feed, **packed_places(mask[rows])})[0])
+        except RuntimeError:
+            return False
+    together, alone = found
+    if together.shape != (2, *alone.shape[1:]):
+        return False
+    if alone.ndim == _TOKENS_RANK:
+        together, alone = together[:, :3], alone[:, :3]
+    return bool(np.allclose(together[1], alone[0], atol=0.05 * np.abs(alone).max()))
 
 
 def supported_precisions() -> tuple[Precision, ...]:

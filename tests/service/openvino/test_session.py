@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import TensorProto
 
+from service.bundle.graph_builder import GraphBuilder
 from service.errors import BackendError, BundleError, SettingsError
 from service.inference.execution import Execution, open_session
 from service.inference.pooling import Pooler
@@ -130,3 +132,29 @@ def test_one_more_run_than_streams_gets_a_request_of_its_own(
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
     assert made == [2, 1]
+
+
+def test_a_graph_with_tokens_of_its_own_runs_padded(tmp_path: Path) -> None:
+    """One that puts a mark before every text has more tokens than its mask tells of."""
+    random = np.random.default_rng(4)
+    builder = GraphBuilder()
+    table = builder.constant(random.normal(size=(WORDS, WIDTH)).astype(np.float32))
+    matrix = builder.constant(random.normal(size=(WIDTH, WIDTH)).astype(np.float32))
+    rows = builder.node("Gather", table, "ids")
+    mark = builder.node("Slice", rows, *map(builder.constant, ([0], [1], [1])))
+    marked = builder.node("Concat", builder.node("Tanh", mark), rows, attributes={"axis": 1})
+    states = builder.node("Tanh", builder.node("MatMul", marked, matrix))
+    kept = builder.cast("mask", TensorProto.FLOAT)
+    first = builder.node("Slice", kept, *map(builder.constant, ([0], [1], [1])))
+    weights = builder.node("Concat", first, kept, attributes={"axis": 1})
+    product = builder.node(
+        "MatMul", builder.node("Unsqueeze", weights, builder.constant([1])), states
+    )
+    graph = tmp_path / "g.onnx"
+    graph.write_bytes(
+        builder.finish(builder.node("Squeeze", product, builder.constant([1])), WIDTH)
+    )
+    tokens = texts(5, 60, 12, 33, 2, 9)
+    expected = run(EncoderSession(graph, dimension=WIDTH), tokens)
+    found = OpenVinoSession(graph, dimension=WIDTH, precision="fp32", streams=1)
+    np.testing.assert_allclose(run(found, tokens), expected, atol=1e-4)
