@@ -12,6 +12,7 @@ from training.data.folder import DataFolder
 from training.evaluation import (
     baselines,
     classification,
+    contrast,
     demo_corpus,
     eigen_similarity,
     few_shot,
@@ -43,6 +44,7 @@ PROTOCOLS: Mapping[str, Callable[[], Protocol]] = MappingProxyType(
         tatoeba.NAME: tatoeba.Tatoeba,
         sts.NAME: sts.Sts,
         demo_corpus.NAME: demo_corpus.DemoCorpus,
+        contrast.NAME: contrast.Contrast,
         similarity_search.NAME: similarity_search.SimilaritySearch,
         precision_at.NAME: precision_at.PrecisionAt,
         large_search.NAME: large_search.LargeSearch,
