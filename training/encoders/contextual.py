@@ -7,6 +7,8 @@ r"""Static vectors with trained layers over them: the encoder of `interlingua-mi
 - The layers are the teacher's own at first (all-MiniLM-L6-v2, Apache-2.0), so English is understood
   before the first step; the static sum brings translations together before the first step. What is
   trained is how the two go together.
+- BERT's marks before and after a sentence are left out: layers that are trained on do without them,
+  and a short sentence costs a sixth less.
 - The sum's part is as long as a sentence's translation can be told by its words alone; the layers'
   part brings order, negation and what words mean together.
 """
@@ -31,7 +33,6 @@ class ContextualEncoder(nn.Module):
     Args:
         table: float32 [V, D], static vectors.
         network: Makes of them what the layers read.
-        marks: float32 [2, D], what the layers read before and after a sentence.
         body: The layers.
         products: The type of the layers' products.
     """
@@ -40,7 +41,6 @@ class ContextualEncoder(nn.Module):
         self,
         table: Tensor,
         network: TokenNetwork,
-        marks: Tensor,
         body: BertBody,
         *,
         products: torch.dtype = torch.float32,
@@ -48,7 +48,6 @@ class ContextualEncoder(nn.Module):
         super().__init__()
         self.table = nn.Parameter(table)
         self.network = network
-        self.marks = nn.Parameter(marks)
         self.body = body
         self.products = products
 
@@ -75,14 +74,5 @@ class ContextualEncoder(nn.Module):
         `whole` says that there is no pad, which is quicker.
         """
         static = functional.normalize((vectors * mask[..., None].float()).sum(1), dim=1)
-        rows, mask = self._marked(read, mask)
-        states = self.body(rows.to(self.products), None if whole else mask)
+        states = self.body(read.to(self.products), None if whole else mask)
         return mean_state(states, mask) / _STATE_LENGTH + static
-
-    def _marked(self, read: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return `read` [B, S, D] between the marks, [B, S + 2, D], and their mask."""
-        first = self.marks[0].expand(read.shape[0], 1, read.shape[2])
-        rows = torch.cat([first, read, torch.zeros_like(first)], 1)
-        end = mask.long().sum(1, keepdim=True) + 1  # [B, 1], where the second mark stands
-        places = torch.arange(rows.shape[1], device=rows.device)[None]
-        return torch.where((places == end)[..., None], self.marks[1], rows), places <= end

@@ -50,7 +50,6 @@ STATIC = "static"
 LAYERS = "layers"
 _COUNTED = 50_000  # English sentences whose WordPieces are counted
 _PLACES = 512  # the teacher's
-_MARKS = 2  # before and after a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +79,8 @@ class Parameters(fast.Parameters):
         fast.Parameters.__post_init__(self)
         if not self.distillation:
             raise ValueError("there is no mini without its teacher: distillation is above 0")
-        if self.max_tokens > _PLACES - 2:
-            raise ValueError(
-                f"max_tokens is at most {_PLACES - _MARKS}: the layers have no more places"
-            )
+        if self.max_tokens > _PLACES:
+            raise ValueError(f"max_tokens is at most {_PLACES}: the layers have no more places")
 
 
 SCALES = at_scales(
@@ -97,7 +94,7 @@ SCALES = at_scales(
         layers_log_every=2,
         layers_develop_every=4,
     ),
-    small=Parameters(steps=4500, layers_steps=6000, max_tokens=256),
+    small=Parameters(steps=4500, layers_steps=2800, max_tokens=256),
     paper=Parameters(steps=16_500, layers_steps=100_000, max_tokens=256),
 )
 
@@ -178,12 +175,10 @@ def _encoder(
     work.keep(
         "network.pt", fit, save=lambda made, path: torch.save(made.state_dict(), path), load=load
     )
-    marks = words[[pieces.index("[CLS]"), pieces.index("[SEP]")]]
     fast_products = work.device.type == "cuda" or has_fast_bf16()
     return ContextualEncoder(
         table,
         network,
-        marks.clone(),
         body,
         products=torch.bfloat16 if fast_products else torch.float32,
     )
@@ -208,7 +203,7 @@ def model(p: Parameters, work: Workspace) -> Model:
         {name.removeprefix("encoder."): weight.cpu() for name, weight in trained.items()}
     )
     table = store(encoder.table.detach().numpy(), p.precision)
-    encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens + _MARKS].clone())
+    encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
     round_weights(encoder)
     encoder.table = nn.Parameter(torch.from_numpy(table.widened()))
     graph = compressed_graph(traced_graph(encoder), table=table)
@@ -243,7 +238,6 @@ def _network(p: Parameters) -> ContextualEncoder:
     return ContextualEncoder(
         torch.empty(p.pieces, DIMENSION),
         TokenNetwork(DIMENSION, p.inner),
-        torch.empty(_MARKS, DIMENSION),
         body,
     )
 

@@ -27,9 +27,7 @@ def encoder() -> ContextualEncoder:
     body = BertBody(layers=2, width=WIDTH, heads=4, inner=512, longest=256)
     torch.nn.init.normal_(body.places)
     network = TokenNetwork(WIDTH, 300)
-    return ContextualEncoder(
-        torch.randn(VOCABULARY, WIDTH), network, torch.randn(2, WIDTH), body
-    ).eval()
+    return ContextualEncoder(torch.randn(VOCABULARY, WIDTH), network, body).eval()
 
 
 def test_it_computes_with_the_rounded_weights(encoder: ContextualEncoder) -> None:

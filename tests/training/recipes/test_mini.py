@@ -61,7 +61,7 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
     ("assignment", "said"),
     [
         ("distillation=0", "no mini without its teacher"),
-        ("max_tokens=511", "at most 510"),
+        ("max_tokens=513", "at most 512"),
     ],
 )
 def test_what_cannot_be_is_refused(assignment: str, said: str, tmp_path: Path) -> None:
