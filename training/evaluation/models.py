@@ -88,6 +88,30 @@ def open_model(place: str | Path) -> SentenceModel:
     return Encoder(inside if inside.is_dir() else directory)
 
 
+def open_partner(place: str, model: SentenceModel) -> SentenceModel:
+    """Return the model whose vectors are searched, those of `model` being the queries.
+
+    Args:
+        place: As for `open_model`; `model` itself where it is empty.
+        model: What is measured.
+
+    Raises:
+        InputError: There is no such model, or its vectors are no match for those of `model`.
+    """
+    if not place:
+        return model
+    partner = open_model(place)
+    if partner.dimension != model.dimension:
+        raise InputError(
+            f"{partner.name} has {partner.dimension} dimensions where {model.name} has "
+            f"{model.dimension}.",
+            field="partner",
+            given=place,
+            remedy="Name a model of the same space.",
+        )
+    return partner
+
+
 def vectors_of(model: SentenceModel, texts: Sequence[str], language: str, *, unit: bool) -> Vectors:
     """Return the vectors of `texts`, float32 [texts, D], as they are or scaled to length 1.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
-from training.evaluation.models import SentenceModel
+from training.evaluation.models import SentenceModel, open_partner
 from training.evaluation.nway_rows import NWayRows, Rows, vectors_by_language
 from training.evaluation.retrieval import accuracy
 
@@ -25,6 +25,7 @@ class SimilaritySearch(NWayRows):
     """What may be changed with `--set`."""
 
     rows: Rows = (700, 10_000_000)  # from, below
+    partner: str = ""  # a model of the same space whose vectors, of its languages, are searched
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the error; `by_language` is that of each as the query, the matrix that of pairs.
@@ -35,19 +36,25 @@ class SimilaritySearch(NWayRows):
         columns = self.read(model, folder())
         languages = tuple(columns)
         vectors = vectors_by_language(model, columns)
+        searched, by = vectors, ""
+        if self.partner:
+            partner = open_partner(self.partner, model)
+            known = {name: columns[name] for name in languages if name in partner.languages}
+            searched, by = vectors_by_language(partner, known), f", searched by {partner.name}"
         matrix = {
             query: {
-                target: 100.0 - accuracy(vectors[query], vectors[target])
-                for target in languages
+                target: 100.0 - accuracy(vectors[query], searched[target])
+                for target in searched
                 if target != query
             }
             for query in languages
+            if set(searched) - {query}
         }
         by_language = {query: sum(row.values()) / len(row) for query, row in matrix.items()}
         return [
             Figure(
                 protocol=NAME,
-                dataset=f"{self.source}, {len(columns[languages[0]]):,} rows",
+                dataset=f"{self.source}, {len(columns[languages[0]]):,} rows{by}",
                 metric="search error over all pairs, %",
                 value=sum(by_language.values()) / len(by_language),
                 by_language=by_language,

@@ -14,7 +14,12 @@ from training.data.folder import DataFolder
 from training.data.lines import BrokenLines
 from training.data.tsv import read_tsv
 from training.evaluation.figures import Figure, mean_figure
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
+from training.evaluation.models import (
+    SentenceModel,
+    open_partner,
+    require_languages,
+    vectors_of,
+)
 from training.evaluation.retrieval import both_ways
 
 NAME = "tatoeba"
@@ -25,6 +30,7 @@ class Tatoeba:
     """What may be changed with `--set`."""
 
     languages: tuple[str, ...] = ()  # the model's where none
+    partner: str = ""  # a model of the same space that encodes the English
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the accuracy, mean over those languages that there is a file of.
@@ -33,6 +39,7 @@ class Tatoeba:
             InputError: There is no file for any of them.
         """
         opened = folder()
+        partner = open_partner(self.partner, model)
         wanted = self.languages or tuple(model.languages)
         by_language: dict[str, float] = {}
         for path in opened.evaluation_files(NAME, "*-en.tsv*"):
@@ -41,7 +48,7 @@ class Tatoeba:
                 require_languages(model, (language, "en"))
                 rows = list(read_tsv(path, (language, "en"), BrokenLines("refuse")))
                 foreign = vectors_of(model, [row[0] for row in rows], language, unit=True)
-                english = vectors_of(model, [row[1] for row in rows], "en", unit=True)
+                english = vectors_of(partner, [row[1] for row in rows], "en", unit=True)
                 by_language[language] = both_ways(foreign, english)
         if not by_language:
             raise InputError(
@@ -49,5 +56,6 @@ class Tatoeba:
                 field="--data",
                 remedy="Files are named `<lang>-en.tsv(.gz)`, header `<lang> TAB en`.",
             )
-        name = f"Tatoeba, {len(by_language)} languages with English"
+        theirs = f" by {partner.name}" if self.partner else ""
+        name = f"Tatoeba, {len(by_language)} languages with English{theirs}"
         return [mean_figure(NAME, name, "accuracy both ways, %", by_language)]

@@ -11,7 +11,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from service.errors import InputError, NotFoundError
 from service.inference.encoder import Encoder
-from tests.training.evaluation.known_vectors import write_nway
+from tests.training.evaluation.known_vectors import KnownVectors, write_nway
 from training.data.folder import DataFolder
 from training.evaluation.demo_corpus import DemoCorpus
 from training.evaluation.figures import figures_table
@@ -47,6 +47,27 @@ def test_tatoeba_is_the_mean_of_both_directions_and_of_languages(
     assert figure.value == 50.0
     with pytest.raises(InputError, match="has no file of ko"):
         Tatoeba(languages=("ko",)).measure(tiny_encoder, lambda: folder)
+
+
+def test_a_partner_encodes_the_english(
+    folder: DataFolder, tiny_encoder: Encoder, tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _tatoeba(folder, "de", [(line, line) for line in LINES])
+    (figure,) = Tatoeba(partner=str(tiny_bundle)).measure(tiny_encoder, lambda: folder)
+    assert figure.value == 100.0
+    assert figure.dataset == f"Tatoeba, 1 languages with English by {tiny_encoder.name}"
+    # One that turns the rows round finds none of them.
+    turned = {
+        line: tiny_encoder.encode(other)
+        for line, other in zip(LINES, [*LINES[1:], LINES[0]], strict=True)
+    }
+    monkeypatch.setattr("training.evaluation.models.open_model", lambda _: KnownVectors(turned))
+    (figure,) = Tatoeba(partner="another").measure(tiny_encoder, lambda: folder)
+    assert figure.value == 0.0
+    wide = KnownVectors({"a": [0.0] * 99})
+    monkeypatch.setattr("training.evaluation.models.open_model", lambda _: wide)
+    with pytest.raises(InputError, match="99 dimensions"):
+        Tatoeba(partner="another").measure(tiny_encoder, lambda: folder)
 
 
 def test_sts_is_spearmans_correlation(folder: DataFolder, tiny_encoder: Encoder) -> None:

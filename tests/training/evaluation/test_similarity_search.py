@@ -44,6 +44,23 @@ def test_algorithm_1_by_loops(tmp_path: Path) -> None:
     assert 0 < figure.value < 100
 
 
+def test_a_partners_vectors_are_searched_where_it_knows_the_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_nway(tmp_path, "news", COLUMNS)
+    model, partner = _model(), _model()
+    partner.languages = ("en",)
+    partner.known = {text: -vector for text, vector in partner.known.items()}
+    monkeypatch.setattr("training.evaluation.models.open_model", lambda _: partner)
+    (plain,) = SimilaritySearch(source="news", rows=(0, 99)).measure(model, lambda: folder)
+    search = SimilaritySearch(source="news", rows=(0, 99), partner="another")
+    (figure,) = search.measure(model, lambda: folder)
+    assert set(figure.matrix) == {"de", "fr"}
+    assert set(figure.matrix["de"]) == {"en"}
+    assert figure.dataset == "news, 40 rows, searched by known"
+    assert figure.value > plain.value  # the farthest in place of the nearest
+
+
 def test_rows_are_complete_and_no_sentence_comes_twice(tmp_path: Path) -> None:
     columns = {"en": ["a", "", "a", "c", "d"], "de": ["A", "B", "C", "D", "E"]}
     folder = write_nway(tmp_path, "news", columns)
