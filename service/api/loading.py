@@ -5,14 +5,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+
+import numpy as np
 
 from service.api.problems import problem_of
 from service.api.state import Resources
 from service.classification.classifiers import Classifiers
 from service.classification.store import ClassifierStore
 from service.demo.loader import load_demo
+from service.demo.vectors import read_vectors
 from service.errors import SettingsError
 from service.huggingface.bundle import read_model
 from service.inference.choosing import Choice, Wishes, choose
@@ -73,7 +77,7 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
         resources = Resources(encoders, engine, corpora, classifiers, jobs, choices)
         undo.callback(resources.engine.close)
         if settings.demo_corpus:
-            _load_demo(resources)
+            _load_demo(resources, settings.workers)
         metrics.watch_volume(settings.data)
         if isinstance(corpora, Corpora):
             metrics.corpora_unreadable.set_function(lambda: len(corpora.damaged))
@@ -144,11 +148,15 @@ def _engine(settings: Settings, metrics: Metrics) -> Engine:
     return engine
 
 
-def _load_demo(resources: Resources) -> None:
+def _load_demo(resources: Resources, workers: int) -> None:
     encoder = resources.default_encoder
 
     def encode(documents: Sequence[Document]) -> Vectors:
-        return encoder.encode([document.text for document in documents])
+        texts = [document.text for document in documents]
+        share = -(-len(texts) // workers)
+        parts = [texts[start : start + share] for start in range(0, len(texts), share)]
+        with ThreadPoolExecutor(workers) as threads:
+            return np.concatenate(list(threads.map(encoder.encode, parts)))
 
     count = load_demo(
         resources.corpora,
@@ -156,6 +164,7 @@ def _load_demo(resources: Resources) -> None:
         model=encoder.name,
         space=encoder.manifest.space,
         dimension=encoder.dimension,
+        vectors=read_vectors(encoder.manifest.identity),
     )
     if count:
         log.info("loaded the demo corpus: %d documents", count)

@@ -51,6 +51,7 @@ def load_demo(
     space: str,
     dimension: int,
     path: Path = DEMO_CORPUS,
+    vectors: Vectors | None = None,
 ) -> int:
     """Create the corpus `demo` in a data directory that holds none, and return its documents.
 
@@ -64,39 +65,38 @@ def load_demo(
         space: Its vector space.
         dimension: Its vectors' width.
         path: The documents, as JSON Lines.
+        vectors: Theirs, float32 [documents, dimension], where they were made beforehand.
 
     Returns:
         0 where there is nothing to do: a corpus is there already, or no demo corpus was shipped.
     """
     if not path.exists():
         return 0
+
+    def fill() -> int:
+        corpus = _empty_demo(corpora, model=model, space=space, dimension=dimension)
+        return 0 if corpus is None else _fill(corpus, encode, path, vectors)
+
     for wait in WAITS_SECONDS:
         try:
-            return _fill(corpora, encode, model=model, space=space, dimension=dimension, path=path)
+            return fill()
         except (ConflictError, StorageError) as error:
             _log.info("asking again for the demo corpus, which another may be making: %s", error)
             time.sleep(wait)
-    return _fill(corpora, encode, model=model, space=space, dimension=dimension, path=path)
+    return fill()
 
 
 def _fill(
-    corpora: CorporaBackend,
+    corpus: CorpusBackend,
     encode: Callable[[Sequence[Document]], Vectors],
-    *,
-    model: str,
-    space: str,
-    dimension: int,
     path: Path,
+    vectors: Vectors | None,
 ) -> int:
-    corpus = _empty_demo(corpora, model=model, space=space, dimension=dimension)
-    if corpus is None:
-        return 0
-    documents: list[Document] = []
-    vectors: list[Vectors] = []
-    for batch in read_documents(path):
-        documents.extend(batch)
-        vectors.append(encode(batch))
-    corpus.upsert(documents, np.concatenate(vectors))
+    batches = list(read_documents(path))
+    if vectors is None:
+        vectors = np.concatenate([encode(batch) for batch in batches])
+    documents = [document for batch in batches for document in batch]
+    corpus.upsert(documents, vectors)
     return len(documents)
 
 
