@@ -63,8 +63,8 @@ class Parameters(fast.Parameters):
     layers_most: int = 400  # sentences of a batch
     layers_longest: int = 48  # tokens of a training sentence
     layers_english: float = 0.1  # part of the sentences that are English
-    layers_rate: float = 3e-4  # AdamW's, of the layers and the network
-    table_rate: float = 2e-3  # Adam's, of the static vectors
+    layers_rate: float = 1e-4  # AdamW's, of the layers and the network
+    table_rate: float = 2e-4  # Adam's, of the static vectors
     layers_warm_up: float = 0.02  # part of the steps
     layers_clip: float = 1.0
     layers_distillation: float = 10.0
@@ -94,7 +94,7 @@ SCALES = at_scales(
         layers_log_every=2,
         layers_develop_every=4,
     ),
-    small=Parameters(steps=4500, layers_steps=2800, max_tokens=256),
+    small=Parameters(steps=4500, layers_steps=12_000, max_tokens=256),
     paper=Parameters(steps=16_500, layers_steps=100_000, max_tokens=256),
 )
 
@@ -212,9 +212,10 @@ def model(p: Parameters, work: Workspace) -> Model:
         name="interlingua-mini",
         family="transformer",
         description=(
-            "Static token vectors under the six layers of all-MiniLM-L6-v2, trained on towards "
-            "that model's English vectors with sentences of all languages. For cross-lingual "
-            "search and classification where the order of words counts."
+            "Static token vectors under six transformer layers, for search across languages and "
+            "classification where the order of words counts. The layers began as those of "
+            "all-MiniLM-L6-v2 (sentence-transformers, Apache-2.0) and were changed by training on: "
+            "sentences of all languages towards that model's vectors of their English."
         ),
         space=SPACE,
         dimension=p.dimension,
@@ -244,7 +245,7 @@ def _network(p: Parameters) -> ContextualEncoder:
 
 RECIPE = Recipe(
     name="mini",
-    summary="static vectors under the teacher's layers; distillation + ranking (the default)",
+    summary="static vectors under the teacher's layers; distillation + ranking",
     scales=SCALES,
     minutes=300,
     stages=(Stage(name=STATIC, build=fast.build), Stage(name=LAYERS, build=build_layers)),

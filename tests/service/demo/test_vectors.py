@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from service.shipped import DEMO_CORPUS, shipped_models
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     path = tmp_path / "corpus.jsonl"
-    lines = [f'{{"id": "{n}", "text": "{text}"}}' for n, text in enumerate(("Fresh", "bread", "now"))]
+    lines = [json.dumps({"id": str(n), "text": t}) for n, t in enumerate(["Fresh", "bread", "now"])]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
