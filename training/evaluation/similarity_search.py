@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from service.errors import InputError
 from training.data.folder import DataFolder
 from training.evaluation.figures import Figure
 from training.evaluation.models import SentenceModel, open_partner
@@ -40,6 +41,13 @@ class SimilaritySearch(NWayRows):
         if self.partner:
             partner = open_partner(self.partner, model)
             known = {name: columns[name] for name in languages if name in partner.languages}
+            if not known:
+                raise InputError(
+                    f"{partner.name} was trained for none of {', '.join(languages)}.",
+                    field="partner",
+                    given=self.partner,
+                    remedy="Name a model of the same space that says which languages it knows.",
+                )
             searched, by = vectors_by_language(partner, known), f", searched by {partner.name}"
         matrix = {
             query: {
