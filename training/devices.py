@@ -28,6 +28,12 @@ def has_fast_bf16() -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
+def fast_dtype(device: torch.device) -> torch.dtype:
+    """Return the type in which `device` multiplies fastest: bfloat16 where hardware has it."""
+    fast = device.type == "cuda" or has_fast_bf16()
+    return torch.bfloat16 if fast else torch.float32
+
+
 def describe_machine() -> str:
     """Return cores, processor and GPU, for the record of a run."""
     cores = available_cores()

@@ -8,7 +8,8 @@ from torch import nn
 from torch.nn import functional
 
 from training.data.taught_batches import TaughtBatch
-from training.objectives.taught import distance_to_teacher, teacher_ranking
+from training.objectives.distillation import distance_to_teacher
+from training.objectives.taught import teacher_ranking
 from training.parallel import gather_rows, part
 from training.system import Losses
 

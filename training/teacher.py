@@ -23,7 +23,7 @@ from service.errors import InputError
 from service.inference.slices import slice_by_length
 from service.text.tokenizer import HuggingFaceTokenizer
 from training.data.corpus import Corpus
-from training.devices import has_fast_bf16
+from training.devices import fast_dtype
 from training.encoders.bert import BertBody, mean_state
 from training.progress import QUIET, Progress
 from training.workspace import Workspace
@@ -31,6 +31,9 @@ from training.workspace import Workspace
 DIMENSION = 384
 SPACE = "all-minilm-l6-v2"
 """Name of the vector space that students of this teacher share."""
+
+PLACES = 512
+"""Most tokens that its layers have places for."""
 
 _LAYERS = 6
 _HEADS = 12
@@ -62,8 +65,7 @@ class Teacher:
 
     def __init__(self, device: torch.device | None = None) -> None:
         self._device = device or torch.device("cpu")
-        fast = self._device.type == "cuda" or has_fast_bf16()
-        self._dtype = torch.bfloat16 if fast else torch.float32
+        self._dtype = fast_dtype(self._device)
         self._tokenizer = teacher_tokenizer()
         words, body = teacher_parts()
         self._words = words.to(self._device)
@@ -89,6 +91,13 @@ class Teacher:
         return vectors
 
 
+def empty_body() -> BertBody:
+    """Return layers of the teacher's sizes, untrained."""
+    return BertBody(
+        layers=_LAYERS, width=DIMENSION, heads=_HEADS, inner=4 * DIMENSION, longest=PLACES
+    )
+
+
 def teacher_parts() -> tuple[Tensor, BertBody]:
     """Return the teacher's word vectors, float32 [30522, 384], and its six layers over them.
 
@@ -100,9 +109,7 @@ def teacher_parts() -> tuple[Tensor, BertBody]:
         for name, value in load_file(_model_directory() / "model.safetensors").items()
     }
     places = weights["embeddings.position_embeddings.weight"]
-    body = BertBody(
-        layers=_LAYERS, width=DIMENSION, heads=_HEADS, inner=4 * DIMENSION, longest=len(places)
-    )
+    body = empty_body()
     # There is one segment only, so its vector is the same for every token.
     state = {"places": places + weights["embeddings.token_type_embeddings.weight"][0]}
     for end in ("weight", "bias"):

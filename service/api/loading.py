@@ -152,6 +152,9 @@ def _load_demo(resources: Resources, workers: int) -> None:
     encoder = resources.default_encoder
 
     def encode(documents: Sequence[Document]) -> Vectors:
+        made_beforehand = read_vectors(encoder.manifest.identity)
+        if made_beforehand is not None:
+            return made_beforehand
         texts = [document.text for document in documents]
         share = -(-len(texts) // workers)
         parts = [texts[start : start + share] for start in range(0, len(texts), share)]
@@ -164,7 +167,6 @@ def _load_demo(resources: Resources, workers: int) -> None:
         model=encoder.name,
         space=encoder.manifest.space,
         dimension=encoder.dimension,
-        vectors=read_vectors(encoder.manifest.identity),
     )
     if count:
         log.info("loaded the demo corpus: %d documents", count)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import orjson
 
 from service.errors import ConflictError, MalformedError, NotFoundError, StorageError
@@ -51,7 +50,6 @@ def load_demo(
     space: str,
     dimension: int,
     path: Path = DEMO_CORPUS,
-    vectors: Vectors | None = None,
 ) -> int:
     """Create the corpus `demo` in a data directory that holds none, and return its documents.
 
@@ -60,12 +58,11 @@ def load_demo(
 
     Args:
         corpora: Where it is made.
-        encode: Documents -> float32 [documents, dimension].
+        encode: All documents -> float32 [documents, dimension].
         model: Name of the encoder.
         space: Its vector space.
         dimension: Its vectors' width.
         path: The documents, as JSON Lines.
-        vectors: Theirs, float32 [documents, dimension], where they were made beforehand.
 
     Returns:
         0 where there is nothing to do: a corpus is there already, or no demo corpus was shipped.
@@ -75,7 +72,11 @@ def load_demo(
 
     def fill() -> int:
         corpus = _empty_demo(corpora, model=model, space=space, dimension=dimension)
-        return 0 if corpus is None else _fill(corpus, encode, path, vectors)
+        if corpus is None:
+            return 0
+        documents = [document for batch in read_documents(path) for document in batch]
+        corpus.upsert(documents, encode(documents))
+        return len(documents)
 
     for wait in WAITS_SECONDS:
         try:
@@ -84,20 +85,6 @@ def load_demo(
             _log.info("asking again for the demo corpus, which another may be making: %s", error)
             time.sleep(wait)
     return fill()
-
-
-def _fill(
-    corpus: CorpusBackend,
-    encode: Callable[[Sequence[Document]], Vectors],
-    path: Path,
-    vectors: Vectors | None,
-) -> int:
-    batches = list(read_documents(path))
-    if vectors is None:
-        vectors = np.concatenate([encode(batch) for batch in batches])
-    documents = [document for batch in batches for document in batch]
-    corpus.upsert(documents, vectors)
-    return len(documents)
 
 
 def _empty_demo(

@@ -9,7 +9,8 @@ import torch
 from training.data.batches import Sentences
 from training.data.taught_batches import TaughtBatch
 from training.encoders.static import StaticEncoder
-from training.objectives.taught import distance_to_teacher, teacher_ranking
+from training.objectives.distillation import distance_to_teacher
+from training.objectives.taught import teacher_ranking
 from training.optimisers import RowAdam
 from training.student import Student, StudentWeights
 

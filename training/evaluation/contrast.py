@@ -20,7 +20,7 @@ from service.inference.session import Vectors
 from training.data.folder import DataFolder
 from training.data.lines import BrokenLines
 from training.data.tsv import read_header, read_tsv
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import SentenceModel, vectors_of
 
 NAME = "contrast"
@@ -62,12 +62,11 @@ class Contrast:
             for kind in dict.fromkeys(kinds):
                 right[kind][language] = 100.0 * float(told[kinds == kind].mean())
         return [
-            Figure(
-                protocol=NAME,
-                dataset=f"{self.path.name}, {int((kinds == kind).sum())} pairs a language",
-                metric=f"{kind}, told apart, %",
-                value=float(np.mean(list(by_language.values()))),
-                by_language=by_language,
+            mean_figure(
+                NAME,
+                f"{self.path.name}, {int((kinds == kind).sum())} pairs a language",
+                f"{kind}, told apart, %",
+                by_language,
             )
             for kind, by_language in right.items()
         ]

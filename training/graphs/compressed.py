@@ -9,18 +9,19 @@ A matrix has a scale for each of its outputs, any other weight one for each row.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import onnx
 import torch
 from onnx import NodeProto, TensorProto, helper, numpy_helper
-from torch import Tensor, nn
+from torch import nn
 
-from training.graphs.static import StoredTable, table_rows
+from training.graphs.static import StoredTable, store, table_rows
 
 _LEAST_NUMBERS = 1 << 15
 """Weights of fewer numbers stay as they are: biases and norms."""
-
-_LARGEST = 127
 
 
 def round_weights(module: nn.Module) -> None:
@@ -28,16 +29,8 @@ def round_weights(module: nn.Module) -> None:
     with torch.no_grad():
         for weight in module.parameters():
             if _is_compressed(tuple(weight.shape)):
-                weight.copy_(_rounded_rows(weight))
-
-
-def _rounded_rows(weight: Tensor) -> Tensor:
-    """Return float32 [rows, columns] with each row on 255 steps.
-
-    A linear layer's weight is [outputs, inputs], so that its rows are its outputs.
-    """
-    scale = weight.abs().amax(1, keepdim=True).clamp_min(1e-12) / _LARGEST
-    return (weight / scale).round() * scale
+                # A linear layer's weight is [outputs, inputs], so that its rows are its outputs.
+                weight.copy_(torch.from_numpy(store(weight.numpy(), "int8").widened()))
 
 
 def _is_compressed(shape: tuple[int, ...]) -> bool:
@@ -78,14 +71,12 @@ def _compressed(
 ) -> tuple[list[NodeProto], list[TensorProto]]:
     """Return the nodes that make `weight` again under its name, and what they make it of."""
     values = numpy_helper.to_array(weight)
-    largest = np.abs(values).max(axis=0 if by_column else 1, keepdims=True)
-    scales = np.maximum(largest, 1e-12) / _LARGEST
-    codes = np.rint(values / scales).astype(np.int8)
+    stored = store(values.T if by_column else values, "int8")
+    arrays: dict[str, npt.NDArray[Any]] = {"codes": stored.codes, "scales": stored.scales}
+    if by_column:
+        arrays = {part: np.ascontiguousarray(array.T) for part, array in arrays.items()}
     name = weight.name
     return [
         helper.make_node("Cast", [f"{name}.codes"], [f"{name}.wide"], to=TensorProto.FLOAT),
         helper.make_node("Mul", [f"{name}.wide", f"{name}.scales"], [name]),
-    ], [
-        numpy_helper.from_array(codes, f"{name}.codes"),
-        numpy_helper.from_array(scales.astype(np.float32), f"{name}.scales"),
-    ]
+    ], [numpy_helper.from_array(array, f"{name}.{part}") for part, array in arrays.items()]

@@ -15,6 +15,11 @@ from torch.nn import functional
 from training.data.batches import PairBatch
 
 
+def distance_to_teacher(vectors: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean of 1 - cosine of `vectors` and `targets`, both [B, D]."""
+    return (1 - functional.cosine_similarity(vectors, targets, dim=1)).mean()
+
+
 @dataclass(frozen=True, slots=True)
 class Distillation:
     """Mean over the taught pairs of (1 - cos(source, teacher)) + (1 - cos(target, teacher))."""
@@ -23,7 +28,7 @@ class Distillation:
         """Return the loss of `source` and `target`, both [B, D]; 0 where no pair is taught."""
         if not len(batch.taught):
             return source.sum() * 0.0
-        teacher = functional.normalize(batch.teacher, dim=1)  # [taught, D]
-        from_source = functional.cosine_similarity(source[batch.taught], teacher, dim=1)
-        from_target = functional.cosine_similarity(target[batch.taught], teacher, dim=1)
-        return (2 - from_source - from_target).mean()
+        from_source, from_target = (
+            distance_to_teacher(side[batch.taught], batch.teacher) for side in (source, target)
+        )
+        return from_source + from_target

@@ -1,4 +1,4 @@
-"""Objectives over vectors and where the teacher puts the same sentence's English."""
+"""Ranking of where the teacher puts a sentence's English among where it puts others."""
 
 from __future__ import annotations
 
@@ -7,15 +7,6 @@ from torch import Tensor
 from torch.nn import functional
 
 _BLOCKED = -1e4
-
-
-def distance_to_teacher(vectors: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean of 1 - cosine of `vectors` and unit `targets`, both [B, D].
-
-    Reimers & Gurevych 2020, eq. 1; departure: the cosine in place of the square, since only
-    directions are served.
-    """
-    return (1 - functional.cosine_similarity(vectors, targets, dim=1)).mean()
 
 
 def teacher_ranking(

@@ -24,8 +24,7 @@ from service.text.tokenizer import Tokenizer
 from training.data.corpus import Corpus
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
 from training.development import HeldOutSearch
-from training.devices import has_fast_bf16
-from training.encoders.bert import BertBody
+from training.devices import fast_dtype
 from training.encoders.contextual import ContextualEncoder
 from training.encoders.static import flatten_lengths
 from training.encoders.token_network import TokenNetwork, fit_token_network, word_pairs
@@ -42,14 +41,20 @@ from training.schedules import LinearDecay
 from training.served_vocabulary import ServedVocabulary
 from training.shared_vocabulary import prepare_shared_tokens
 from training.student import Student, StudentWeights
-from training.teacher import DIMENSION, SPACE, teacher_parts, teacher_tokenizer
+from training.teacher import (
+    DIMENSION,
+    PLACES,
+    SPACE,
+    empty_body,
+    teacher_parts,
+    teacher_tokenizer,
+)
 from training.translation import SHARED
 from training.workspace import Workspace
 
 STATIC = "static"
 LAYERS = "layers"
 _COUNTED = 50_000  # English sentences whose WordPieces are counted
-_PLACES = 512  # the teacher's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +84,8 @@ class Parameters(fast.Parameters):
         fast.Parameters.__post_init__(self)
         if not self.distillation:
             raise ValueError("there is no mini without its teacher: distillation is above 0")
-        if self.max_tokens > _PLACES:
-            raise ValueError(f"max_tokens is at most {_PLACES}: the layers have no more places")
+        if self.max_tokens > PLACES:
+            raise ValueError(f"max_tokens is at most {PLACES}: the layers have no more places")
 
 
 SCALES = at_scales(
@@ -108,16 +113,7 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     encoder = _encoder(p, work, corpus, vocabulary).to(work.device)
     layers = [weight for name, weight in encoder.named_parameters() if name != "table"]
     return Phase(
-        system=Student(
-            encoder,
-            StudentWeights(
-                distillation=p.layers_distillation,
-                ranking=p.layers_ranking,
-                nested=p.layers_nested,
-                widths=p.cuts,
-                temperature=p.layers_temperature,
-            ),
-        ),
+        system=_student(p, encoder),
         batches=TaughtBatches(
             corpus,
             tokens,
@@ -154,11 +150,11 @@ def _encoder(
     """Return the encoder as the second stage begins: the first's vectors, the teacher's layers."""
     table = flatten_lengths(work.trained(STATIC)["encoder.table"].cpu(), p.weight_power)
     words, body = teacher_parts()
-    tokenizer = teacher_tokenizer()
-    pieces = tokenizer.decode(list(range(tokenizer.vocabulary_size)))
     network = TokenNetwork(DIMENSION, p.inner)
 
     def fit() -> TokenNetwork:
+        tokenizer = teacher_tokenizer()
+        pieces = tokenizer.decode(list(range(tokenizer.vocabulary_size)))
         counts = _counts(corpus, tokenizer, p.seed)
         inputs, outputs, rows = word_pairs(table, vocabulary.tokenizer, pieces, words)
         told = fit_token_network(
@@ -175,13 +171,19 @@ def _encoder(
     work.keep(
         "network.pt", fit, save=lambda made, path: torch.save(made.state_dict(), path), load=load
     )
-    fast_products = work.device.type == "cuda" or has_fast_bf16()
-    return ContextualEncoder(
-        table,
-        network,
-        body,
-        products=torch.bfloat16 if fast_products else torch.float32,
+    return ContextualEncoder(table, network, body, products=fast_dtype(work.device))
+
+
+def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
+    """Return what the second stage trains."""
+    weights = StudentWeights(
+        distillation=p.layers_distillation,
+        ranking=p.layers_ranking,
+        nested=p.layers_nested,
+        widths=p.cuts,
+        temperature=p.layers_temperature,
     )
+    return Student(encoder, weights)
 
 
 def _counts(corpus: Corpus, tokenizer: Tokenizer, seed: int) -> Tensor:
@@ -198,10 +200,7 @@ def model(p: Parameters, work: Workspace) -> Model:
     corpus = fast.corpus_of(p, work)
     vocabulary = fast.vocabulary_of(p, work, corpus)
     encoder = _network(p)
-    trained = work.trained(LAYERS)
-    encoder.load_state_dict(
-        {name.removeprefix("encoder."): weight.cpu() for name, weight in trained.items()}
-    )
+    work.fill(_student(p, encoder), LAYERS)
     table = store(encoder.table.detach().numpy(), p.precision)
     encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
     round_weights(encoder)
@@ -235,12 +234,8 @@ def model(p: Parameters, work: Workspace) -> Model:
 
 def _network(p: Parameters) -> ContextualEncoder:
     """Return an encoder of these sizes, untrained."""
-    body = BertBody(layers=6, width=DIMENSION, heads=12, inner=4 * DIMENSION, longest=_PLACES)
-    return ContextualEncoder(
-        torch.empty(p.pieces, DIMENSION),
-        TokenNetwork(DIMENSION, p.inner),
-        body,
-    )
+    network = TokenNetwork(DIMENSION, p.inner)
+    return ContextualEncoder(torch.empty(p.pieces, DIMENSION), network, empty_body())
 
 
 RECIPE = Recipe(

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from service.demo.loader import load_demo, read_documents
+from service.api.loading import close, load
+from service.demo.loader import read_documents
 from service.demo.vectors import read_vectors, write_vectors
 from service.inference.encoder import Encoder
-from service.search.corpora import Corpora
+from service.inference.session import Vectors
+from service.settings import Settings
 from service.shipped import DEMO_CORPUS, shipped_models
+from service.telemetry.metrics import Metrics
 
 
 @pytest.fixture
@@ -49,17 +54,19 @@ def test_another_model_or_another_text_has_none(
     assert read_vectors(identity, path=path, corpus=corpus) is None
 
 
-def test_a_fresh_directory_is_filled_without_encoding(corpus: Path, tmp_path: Path) -> None:
-    def refuse(_: object) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-        raise AssertionError("nothing is to be encoded")
+def test_a_fresh_directory_is_filled_without_encoding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode = Encoder.encode
 
-    opened = Corpora(tmp_path / "corpora")
+    def few(self: Encoder, texts: Sequence[str] | str, **options: Any) -> Vectors:  # noqa: ANN401
+        assert isinstance(texts, str) or len(texts) < 100, "the demo corpus is not to be encoded"
+        return encode(self, texts, **options)
+
+    monkeypatch.setattr(Encoder, "encode", few)
+    settings = Settings(data=tmp_path, model=[shipped_models()[0]])
+    resources = load(settings, Metrics())
     try:
-        vectors = np.eye(3, 4, dtype=np.float32)
-        count = load_demo(
-            opened, refuse, model="m", space="s", dimension=4, path=corpus, vectors=vectors
-        )
-        assert count == 3
-        assert opened.get("demo").count() == 3
+        assert resources.corpora.get("demo").count() == 3000
     finally:
-        opened.close()
+        close(resources)

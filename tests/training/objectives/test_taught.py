@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from training.objectives.taught import distance_to_teacher, teacher_ranking
+from training.objectives.distillation import distance_to_teacher
+from training.objectives.taught import teacher_ranking
 
 
 def unit(rows: torch.Tensor) -> npt.NDArray[np.float64]:
