@@ -102,3 +102,35 @@ class LinearDecay:
 
     def load_state_dict(self, state: State) -> None:
         """Nothing: the course is fixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldThenDecay:
+    """Up from 0, then held, then down to 0, each in a straight line.
+
+    A run that is to go on for longer takes up its weights from where the rate was still held.
+
+    Args:
+        steps: Of the whole run.
+        warm_up: The first part, 0 .. 1.
+        decay: The last part, 0 .. 1.
+    """
+
+    steps: int
+    warm_up: float = 0.03
+    decay: float = 0.25
+
+    def factor(self, step: int) -> float:
+        """Return the factor for `step`; half a step on, so that neither end is 0."""
+        done = (step + 0.5) / self.steps
+        return min(1.0, done / self.warm_up, (1 - done) / self.decay)
+
+    def observe(self, metrics: Mapping[str, float]) -> None:
+        """Nothing: the course is fixed."""
+
+    def state_dict(self) -> State:
+        """Return nothing: the course is fixed."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing: the course is fixed."""

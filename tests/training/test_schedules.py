@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from training.schedules import Constant, InverseSquareRoot, LinearDecay
+from training.schedules import Constant, HeldThenDecay, InverseSquareRoot, LinearDecay
 
 
 def test_up_and_down_in_straight_lines() -> None:
@@ -27,3 +27,11 @@ def test_up_in_a_straight_line_and_down_with_the_square_root() -> None:
 
 def test_constant_is_constant() -> None:
     assert {Constant().factor(step) for step in (0, 7, 10**6)} == {1.0}
+
+
+def test_held_between_two_straight_lines() -> None:
+    schedule = HeldThenDecay(100, warm_up=0.1, decay=0.2)
+    factors = [schedule.factor(step) for step in range(100)]
+    assert factors[:10] == pytest.approx([0.05 + 0.1 * i for i in range(10)])
+    assert set(factors[10:80]) == {1.0}
+    assert factors[80:] == pytest.approx([1 - 0.025 - 0.05 * i for i in range(20)])

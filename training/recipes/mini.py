@@ -37,7 +37,7 @@ from training.optimisers import RowAdam
 from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.recipes import fast
-from training.schedules import LinearDecay
+from training.schedules import HeldThenDecay
 from training.served_vocabulary import ServedVocabulary
 from training.shared_vocabulary import prepare_shared_tokens
 from training.student import Student, StudentWeights
@@ -64,13 +64,14 @@ class Parameters(fast.Parameters):
     inner: int = 1024  # of the network below the layers
     fitting_steps: int = 1500  # of that network, before all else
     layers_steps: int
-    layers_tokens: int = 5400  # of a batch, pads included
-    layers_most: int = 400  # sentences of a batch
+    layers_tokens: int = 2700  # of a batch, pads included
+    layers_most: int = 200  # sentences of a batch
     layers_longest: int = 48  # tokens of a training sentence
     layers_english: float = 0.1  # part of the sentences that are English
-    layers_rate: float = 1e-4  # AdamW's, of the layers and the network
-    table_rate: float = 2e-4  # Adam's, of the static vectors
+    layers_rate: float = 2e-4  # AdamW's, of the layers and the network
+    table_rate: float = 5e-4  # Adam's, of the static vectors
     layers_warm_up: float = 0.02  # part of the steps
+    layers_decay: float = 0.25  # part of the steps, at the end
     layers_clip: float = 1.0
     layers_distillation: float = 10.0
     layers_ranking: float = 1.0
@@ -132,7 +133,7 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
             AdamW(layers, lr=p.layers_rate, betas=(0.9, 0.98), weight_decay=0.0),
             RowAdam([encoder.table], lr=p.table_rate, betas=(0.9, 0.99)),
         ),
-        schedule=LinearDecay(p.layers_steps, p.layers_warm_up),
+        schedule=HeldThenDecay(p.layers_steps, p.layers_warm_up, p.layers_decay),
         develop=HeldOutSearch(encoder, vocabulary.tokenizer, corpus.held_out, work.device),
         options=LoopOptions(
             steps=p.layers_steps,
