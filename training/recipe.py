@@ -64,6 +64,8 @@ class Recipe(Generic[P]):
             are none, the recipe is one system, of its own name.
         network: What is trained, untrained, with vocabularies as large as the parameters allow; its
             weights are counted. None where the text alone decides how many there are.
+        exported: Parameters that the export alone reads, so that a trained run may be exported with
+            others.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Recipe(Generic[P]):
     model: Callable[[P, Workspace], Model]
     systems: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     network: Callable[[P], nn.Module] | None = None
+    exported: tuple[str, ...] = ()
 
     def variants(self) -> Mapping[str, tuple[str, ...]]:
         """Return `systems`, or the recipe as the one system that it is."""

@@ -118,6 +118,27 @@ def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress 
     return open_run(name, scale, directory, data=data, assignments=assignments, progress=progress)
 
 
+def change_export(run: Run, assignments: Sequence[str]) -> Run:
+    """Return `run` with what its export alone reads changed by `key=value` assignments.
+
+    Raises:
+        InputError: A parameter that training has read, or no parameter at all.
+    """
+    parameters = change(run.parameters, assignments)
+    named = {assignment.partition("=")[0] for assignment in assignments}
+    fixed = sorted(named.difference(run.recipe.exported))
+    if fixed:
+        free = ", ".join(run.recipe.exported) or "nothing"
+        raise InputError(
+            f"{fixed[0]} was read in training and cannot be changed after it.",
+            field="--set",
+            given=fixed[0],
+            remedy=f"Of {run.recipe.name} the export alone reads: {free}. "
+            "Else train another run with --set.",
+        )
+    return replace(run, parameters=parameters)
+
+
 def train(
     run: Run, *, patience: int | None = None, precision: Precision | None = None
 ) -> Bundle | None:

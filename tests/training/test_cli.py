@@ -65,6 +65,23 @@ def test_a_run_is_exported_again(trained: Path, tmp_path: Path) -> None:
     assert again.manifest.identity == first.manifest.identity
 
 
+def test_a_run_is_exported_in_another_precision(trained: Path, tmp_path: Path) -> None:
+    result = _run("export", str(trained), str(tmp_path / "full"), "--set", "precision=fp32")
+    assert result.exit_code == 0, result.output
+    full, first = read_bundle(tmp_path / "full"), read_bundle(trained / "bundle")
+    assert (full.manifest.precision, first.manifest.precision) == ("fp32", "int4")
+    one, other = (Encoder(bundle).encode("The king sees the river.") for bundle in (full, first))
+    assert 0.98 < one @ other < 0.99999
+
+
+def test_what_training_has_read_is_not_changed_at_export(trained: Path, tmp_path: Path) -> None:
+    result = _run("export", str(trained), str(tmp_path / "other"), "--set", "pieces=300")
+    assert result.exit_code == 1
+    assert "pieces was read in training" in result.output
+    assert "precision, weight_power, max_tokens" in result.output
+    assert not (tmp_path / "other").exists()
+
+
 def test_evaluation_prints_json_and_leaves_the_bundle_alone(trained: Path) -> None:
     before = (trained / "bundle/bundle.json").read_bytes()
     data = str(trained / "cache/templates")

@@ -241,4 +241,5 @@ RECIPE = Recipe(
     stages=(Stage(name=STAGE, build=build),),
     model=model,
     network=lambda p: StaticEncoder(torch.empty(p.pieces, p.dimension)),
+    exported=("precision", "weight_power", "max_tokens"),
 )

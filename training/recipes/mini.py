@@ -204,9 +204,12 @@ def model(p: Parameters, work: Workspace) -> Model:
     work.fill(_student(p, encoder), LAYERS)
     table = store(encoder.table.detach().numpy(), p.precision)
     encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
-    round_weights(encoder)
-    encoder.table = nn.Parameter(torch.from_numpy(table.widened()))
-    graph = compressed_graph(traced_graph(encoder), table=table)
+    if p.precision == "fp32":
+        graph = traced_graph(encoder)
+    else:
+        round_weights(encoder)
+        encoder.table = nn.Parameter(torch.from_numpy(table.widened()))
+        graph = compressed_graph(traced_graph(encoder), table=table)
     return Model(
         towers={SHARED: vocabulary.tower(graph, encoder.rectangle)},
         name="interlingua-mini",
@@ -223,7 +226,7 @@ def model(p: Parameters, work: Workspace) -> Model:
         languages=p.languages,
         max_tokens=p.max_tokens,
         pooling="mean",
-        precision=f"{p.precision} vectors, int8 layers",
+        precision=p.precision if p.precision == "fp32" else f"{p.precision} vectors, int8 layers",
         limits=(
             f"Of a text longer than {p.max_tokens} tokens only the beginning counts.",
             "Words of languages that it was not trained for fall into meaningless pieces.",
@@ -247,4 +250,5 @@ RECIPE = Recipe(
     stages=(Stage(name=STATIC, build=fast.build), Stage(name=LAYERS, build=build_layers)),
     model=model,
     network=_network,
+    exported=("precision", "max_tokens"),
 )

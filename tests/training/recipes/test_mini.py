@@ -13,7 +13,7 @@ from service.inference.encoder import Encoder
 from training.metrics import read_metrics
 from training.recipe import change
 from training.recipes import mini
-from training.run import Run, open_run, train
+from training.run import Run, change_export, open_run, train, write
 from training.teacher import SPACE, Teacher
 
 pytestmark = pytest.mark.slow
@@ -47,6 +47,16 @@ def test_it_lies_in_the_space_of_its_teacher(bundle: Bundle) -> None:
     found = Encoder(bundle).encode(texts) @ Teacher().encode(texts).astype(np.float32).T
     assert found.argmax(axis=1).tolist() == [0, 1]
     assert found.diagonal().min() > 0.1
+
+
+def test_what_rounding_the_weights_costs_can_be_told(
+    run: Run, bundle: Bundle, tmp_path: Path
+) -> None:
+    full = write(change_export(run, ["precision=fp32"]), tmp_path / "full")
+    assert full.manifest.precision == "fp32"
+    texts = ["The doctor buys the house.", "A teacher reads the letter."]
+    cosines = (Encoder(full).encode(texts) * Encoder(bundle).encode(texts)).sum(axis=1)
+    assert 0.95 < cosines.min() < 0.9999
 
 
 def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
