@@ -1,13 +1,14 @@
-"""A student: an encoder that is trained to lie where a teacher puts the English."""
+"""A student: static vectors and layers that are trained to lie where a teacher puts the English."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from training.data.taught_batches import TaughtBatch
+from training.encoders.contextual import ContextualEncoder
 from training.objectives.distillation import distance_to_teacher
 from training.objectives.taught import teacher_ranking
 from training.parallel import gather_rows, part
@@ -21,6 +22,8 @@ class StudentWeights:
     Attributes:
         distillation: Nearness to the teacher's vector.
         ranking: The teacher's vector before those of other sentences.
+        alone: Both of the layers' half alone, so that it learns what the static half knows as well,
+            and the two err for reasons of their own.
         nested: The same by the first dimensions alone (Kusupati et al. 2022, eq. 1), one of
             `widths` a batch, in turn.
         widths: To which vectors may be cut.
@@ -29,20 +32,21 @@ class StudentWeights:
 
     distillation: float
     ranking: float
+    alone: float
     nested: float
     widths: tuple[int, ...]
     temperature: float
 
 
 class Student(nn.Module):
-    """An encoder and the three terms.
+    """An encoder of two halves and the terms.
 
     Args:
         encoder: Sentences to vectors [B, D].
         weights: Of the terms.
     """
 
-    def __init__(self, encoder: nn.Module, weights: StudentWeights) -> None:
+    def __init__(self, encoder: ContextualEncoder, weights: StudentWeights) -> None:
         super().__init__()
         self.encoder = encoder
         self._weights = weights
@@ -51,20 +55,31 @@ class Student(nn.Module):
         """Return the weighted losses of `batch`."""
         sentences, weights = batch.sentences, self._weights
         size = len(sentences)
-        vectors = gather_rows(self.encoder(sentences.part(part(size))), size)
+        layers, static = (
+            gather_rows(half, size) for half in self.encoder.halves(sentences.part(part(size)))
+        )
+        vectors = layers + static
         losses = {
             "distillation": weights.distillation * distance_to_teacher(vectors, batch.targets),
-            "ranking": weights.ranking
-            * teacher_ranking(
-                vectors, batch.targets, batch.negatives, temperature=weights.temperature
-            ),
+            "ranking": weights.ranking * self._ranking(vectors, batch),
         }
+        if weights.alone:
+            losses["alone"] = weights.alone * (
+                weights.distillation * distance_to_teacher(layers, batch.targets)
+                + weights.ranking * self._ranking(layers, batch)
+            )
         if weights.nested and weights.widths:
             width = weights.widths[batch.number % len(weights.widths)]
-            losses["nested"] = weights.nested * teacher_ranking(
-                functional.normalize(vectors, dim=1)[:, :width],
-                batch.targets[:, :width],
-                batch.negatives[:, :width],
-                temperature=weights.temperature,
+            losses["nested"] = weights.nested * self._ranking(
+                functional.normalize(vectors, dim=1), batch, width=width
             )
         return losses
+
+    def _ranking(self, vectors: Tensor, batch: TaughtBatch, *, width: int | None = None) -> Tensor:
+        """Return the ranking loss by the first `width` dimensions; by all where None."""
+        return teacher_ranking(
+            vectors[:, :width],
+            batch.targets[:, :width],
+            batch.negatives[:, :width],
+            temperature=self._weights.temperature,
+        )

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from training.data.batches import Sentences
 from training.data.taught_batches import TaughtBatch
-from training.encoders.static import StaticEncoder
+from training.encoders.bert import BertBody
+from training.encoders.contextual import ContextualEncoder
+from training.encoders.token_network import TokenNetwork
 from training.objectives.distillation import distance_to_teacher
 from training.objectives.taught import teacher_ranking
 from training.optimisers import RowAdam
 from training.student import Student, StudentWeights
 
-WEIGHTS = StudentWeights(distillation=10.0, ranking=1.0, nested=0.5, widths=(4, 2), temperature=0.1)
+WEIGHTS = StudentWeights(
+    distillation=10.0, ranking=1.0, alone=0.3, nested=0.5, widths=(4, 2), temperature=0.1
+)
 
 
 def make_batch(number: int = 0) -> TaughtBatch:
@@ -25,33 +30,38 @@ def make_batch(number: int = 0) -> TaughtBatch:
 
 def make_student(weights: StudentWeights = WEIGHTS) -> Student:
     torch.manual_seed(1)
-    return Student(StaticEncoder(torch.randn(10, 8)), weights)
+    body = BertBody(layers=1, width=8, heads=2, inner=12, longest=4)
+    return Student(ContextualEncoder(torch.randn(10, 8), TokenNetwork(8, 12), body), weights)
 
 
 def test_terms_are_weighted_and_widths_take_turns() -> None:
     student, batch = make_student(), make_batch(number=1)
-    vectors = student.encoder(batch.sentences)
+    layers, static = student.encoder.halves(batch.sentences)
+
+    def ranking(vectors: Tensor, width: int = 8) -> Tensor:
+        targets, negatives = batch.targets[:, :width], batch.negatives[:, :width]
+        return teacher_ranking(vectors[:, :width], targets, negatives, temperature=0.1)
+
     losses = student(batch)
     expected = {
-        "distillation": 10 * distance_to_teacher(vectors, batch.targets),
-        "ranking": teacher_ranking(vectors, batch.targets, batch.negatives, temperature=0.1),
-        "nested": 0.5
-        * teacher_ranking(
-            vectors[:, :2], batch.targets[:, :2], batch.negatives[:, :2], temperature=0.1
-        ),
+        "distillation": 10 * distance_to_teacher(layers + static, batch.targets),
+        "ranking": ranking(layers + static),
+        "alone": 0.3 * (10 * distance_to_teacher(layers, batch.targets) + ranking(layers)),
+        "nested": 0.5 * ranking(layers + static, 2),
     }
     assert losses.keys() == expected.keys()
     for name, value in expected.items():
         torch.testing.assert_close(losses[name], value)
 
 
-def test_without_nesting_there_is_no_such_term() -> None:
-    assert "nested" not in make_student(replace(WEIGHTS, nested=0.0))(make_batch())
+def test_a_term_without_weight_is_not_computed() -> None:
+    losses = make_student(replace(WEIGHTS, nested=0.0, alone=0.0))(make_batch())
+    assert losses.keys() == {"distillation", "ranking"}
 
 
 def test_it_comes_nearer_to_its_teacher() -> None:
     student, batch = make_student(), make_batch()
-    optimiser = RowAdam(student.parameters(), lr=0.05)
+    optimiser = RowAdam([student.encoder.table], lr=0.05)
     before = student(batch)["distillation"].item()
     for _ in range(30):
         optimiser.zero_grad()

@@ -1,6 +1,6 @@
 r"""Static vectors with trained layers over them: the encoder of `interlingua-mini`.
 
-    v = mean of the layers' last states / 5  +  unit(sum of the tokens' static vectors)
+    v = mean of the layers' last states / 5  +  weight * unit(sum of the tokens' static vectors)
 
 - One table holds all that is known of single tokens. Its vectors are added up as they are, and a
   network turns them into what the layers read (`training.encoders.token_network`).
@@ -34,6 +34,7 @@ class ContextualEncoder(nn.Module):
         table: float32 [V, D], static vectors.
         network: Makes of them what the layers read.
         body: The layers.
+        static_weight: Of the static half.
         products: The type of the layers' products.
     """
 
@@ -43,36 +44,45 @@ class ContextualEncoder(nn.Module):
         network: TokenNetwork,
         body: BertBody,
         *,
+        static_weight: float = 1.0,
         products: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
         self.table = nn.Parameter(table)
         self.network = network
         self.body = body
+        self.static_weight = static_weight
         self.products = products
 
     def forward(self, sentences: Sentences) -> Tensor:
         """Return vectors [B, D] of ragged `sentences`, not normalised."""
+        layers, static = self.halves(sentences)
+        return layers + static
+
+    def halves(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
+        """Return what is added up for `sentences`: the layers' half and the static, both [B, D]."""
         ids, mask = sentences.padded()
         # Each row is gathered and read once, however often its token occurs.
         tokens, places = torch.unique(ids, return_inverse=True)
         vectors = functional.embedding(tokens, self.table, sparse=True)  # [U, D]
         read = functional.embedding(places, self.network(vectors))
         static = functional.embedding(places, vectors)
-        return self._together(static, read, mask, whole=bool(mask.all()))
+        return self._layers(read, mask, whole=bool(mask.all())), self._static(static, mask)
 
     def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]; what is exported."""
         vectors = functional.embedding(ids, self.table)
-        return self._together(vectors, self.network(vectors), mask)
+        return self._layers(self.network(vectors), mask) + self._static(vectors, mask)
 
-    def _together(
-        self, vectors: Tensor, read: Tensor, mask: Tensor, *, whole: bool = False
-    ) -> Tensor:
-        """Return vectors [B, D] of static `vectors` and of what is `read`, both [B, S, D].
+    def _layers(self, read: Tensor, mask: Tensor, *, whole: bool = False) -> Tensor:
+        """Return the layers' half of what is `read` [B, S, D].
 
         `whole` says that there is no pad, which is quicker.
         """
-        static = functional.normalize((vectors * mask[..., None].float()).sum(1), dim=1)
         states = self.body(read.to(self.products), None if whole else mask)
-        return mean_state(states, mask) / _STATE_LENGTH + static
+        return mean_state(states, mask) / _STATE_LENGTH
+
+    def _static(self, vectors: Tensor, mask: Tensor) -> Tensor:
+        """Return the static half of `vectors` [B, S, D]."""
+        summed = (vectors * mask[..., None].float()).sum(1)
+        return self.static_weight * functional.normalize(summed, dim=1)

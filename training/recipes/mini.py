@@ -67,19 +67,21 @@ class Parameters(fast.Parameters):
     layers_tokens: int = 2700  # of a batch, pads included
     layers_most: int = 200  # sentences of a batch
     layers_longest: int = 48  # tokens of a training sentence
-    layers_english: float = 0.1  # part of the sentences that are English
-    layers_rate: float = 2e-4  # AdamW's, of the layers and the network
+    layers_english: float = 0.25  # part of the sentences that are English
+    layers_rate: float = 1e-4  # AdamW's, of the layers and the network
     table_rate: float = 5e-4  # Adam's, of the static vectors
     layers_warm_up: float = 0.02  # part of the steps
     layers_decay: float = 0.25  # part of the steps, at the end
     layers_clip: float = 1.0
     layers_distillation: float = 10.0
     layers_ranking: float = 1.0
+    layers_alone: float = 1.0  # both of these for the layers' half alone
     layers_nested: float = 0.3
     layers_temperature: float = 0.05
     layers_negatives: int = 1024
     layers_log_every: int = 20
     layers_develop_every: int = 1000
+    static_weight: float = 1.0  # of the static half
 
     def __post_init__(self) -> None:
         fast.Parameters.__post_init__(self)
@@ -172,7 +174,13 @@ def _encoder(
     work.keep(
         "network.pt", fit, save=lambda made, path: torch.save(made.state_dict(), path), load=load
     )
-    return ContextualEncoder(table, network, body, products=fast_dtype(work.device))
+    return ContextualEncoder(
+        table,
+        network,
+        body,
+        static_weight=p.static_weight,
+        products=fast_dtype(work.device),
+    )
 
 
 def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
@@ -180,6 +188,7 @@ def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
     weights = StudentWeights(
         distillation=p.layers_distillation,
         ranking=p.layers_ranking,
+        alone=p.layers_alone,
         nested=p.layers_nested,
         widths=p.cuts,
         temperature=p.layers_temperature,
@@ -239,7 +248,9 @@ def model(p: Parameters, work: Workspace) -> Model:
 def _network(p: Parameters) -> ContextualEncoder:
     """Return an encoder of these sizes, untrained."""
     network = TokenNetwork(DIMENSION, p.inner)
-    return ContextualEncoder(torch.empty(p.pieces, DIMENSION), network, empty_body())
+    return ContextualEncoder(
+        torch.empty(p.pieces, DIMENSION), network, empty_body(), static_weight=p.static_weight
+    )
 
 
 RECIPE = Recipe(
@@ -250,5 +261,5 @@ RECIPE = Recipe(
     stages=(Stage(name=STATIC, build=fast.build), Stage(name=LAYERS, build=build_layers)),
     model=model,
     network=_network,
-    exported=("precision", "max_tokens"),
+    exported=("precision", "max_tokens", "static_weight"),
 )

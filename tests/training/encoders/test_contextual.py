@@ -38,6 +38,13 @@ def test_it_is_the_layers_mean_beside_the_static_sum(encoder: ContextualEncoder)
         np.testing.assert_allclose(encoder(sentences(ids))[0], expected, atol=1e-5)
 
 
+def test_the_static_half_counts_as_much_as_is_asked(encoder: ContextualEncoder) -> None:
+    layers, static = encoder.halves(sentences([4, 9, 4]))
+    encoder.static_weight = 2.5
+    with torch.no_grad():
+        np.testing.assert_allclose(encoder(sentences([4, 9, 4])), layers + 2.5 * static, atol=1e-5)
+
+
 def test_pads_change_nothing(encoder: ContextualEncoder) -> None:
     rows = [[4, 9, 4], [7], [1, 2, 3, 4, 5, 6, 7]]
     with torch.inference_mode():
