@@ -68,7 +68,7 @@ class Parameters(fast.Parameters):
     layers_most: int = 200  # sentences of a batch
     layers_longest: int = 48  # tokens of a training sentence
     layers_english: float = 0.25  # part of the sentences that are English
-    layers_rate: float = 1e-4  # AdamW's, of the layers and the network
+    layers_rate: float = 1.5e-4  # AdamW's, of the layers and the network
     table_rate: float = 5e-4  # Adam's, of the static vectors
     layers_warm_up: float = 0.02  # part of the steps
     layers_decay: float = 0.25  # part of the steps, at the end
