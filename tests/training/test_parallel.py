@@ -80,10 +80,6 @@ def by_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-BF16 = {"mini": 5e-3}
-"""Relative difference where products are bf16: halves of a batch round otherwise than the whole."""
-
-
 @pytest.mark.parametrize("name", recipe_names())
 def test_a_recipe_has_the_loss_curve_of_one_process(
     name: str, by_two: Path, tmp_path: Path
@@ -94,7 +90,7 @@ def test_a_recipe_has_the_loss_curve_of_one_process(
         whole = losses(run.work.stage(stage.name))
         assert len(whole) == STEPS
         found = losses(by_two / name / stage.name)
-        assert found == pytest.approx(whole, rel=BF16.get(name, 1e-3))
+        assert found == pytest.approx(whole, rel=1e-3)
     assert read_bundle(by_two / name / "bundle").manifest.recipe is not None
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -67,6 +68,7 @@ class Parameters(fast.Parameters):
     layers_tokens: int = 2700  # of a batch, pads included
     layers_most: int = 200  # sentences of a batch
     layers_longest: int = 48  # tokens of a training sentence
+    layers_products: Literal["fast", "fp32"] = "fast"  # fast: bf16 where the device has it
     layers_english: float = 0.25  # part of the sentences that are English
     layers_rate: float = 1.5e-4  # AdamW's, of the layers and the network
     table_rate: float = 5e-4  # Adam's, of the static vectors
@@ -97,6 +99,7 @@ SCALES = at_scales(
         fitting_steps=20,
         layers_steps=8,
         layers_tokens=600,
+        layers_products="fp32",
         layers_most=32,
         layers_negatives=32,
         layers_log_every=2,
@@ -179,7 +182,7 @@ def _encoder(
         network,
         body,
         static_weight=p.static_weight,
-        products=fast_dtype(work.device),
+        products=fast_dtype(work.device) if p.layers_products == "fast" else torch.float32,
     )
 
 
