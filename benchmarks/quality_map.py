@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.serving import CLIENTS, embed_body, machine, over_http, running_server
-from service.shipped import DEMO_CORPUS
+from benchmarks.serving import CLIENTS, demo_texts, embed_body, machine, over_http, running_server
 from training.data.folder import DataFolder, open_folder
 from training.evaluation.models import open_model
 from training.evaluation.protocols import make_protocol
@@ -69,7 +67,7 @@ def main() -> None:
 
 def measure(model: Path, folder: DataFolder, seconds: float) -> Place:
     """Return where `model` stands, asked through a server of its own."""
-    texts = [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
+    texts = demo_texts()
     with running_server(model) as (port, _, _):
         served = open_model(f"http://127.0.0.1:{port}")
         quality = {}

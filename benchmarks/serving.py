@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
-    texts = [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
+    texts = demo_texts()
     print(f"machine: {machine()}")
     print(f"model: {options.model.name}; texts: {len(texts)} sentences of the demo corpus")
     print(f"{'':52} median   (min .. max)")
@@ -68,6 +68,11 @@ def main() -> None:
             options.repeats,
         )
         print(f"{'resident memory after it all, MB':52} {resident_mb(pid):.0f}")
+
+
+def demo_texts() -> list[str]:
+    """Return the sentences of the demo corpus."""
+    return [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
 
 
 def report(what: str, measure: Callable[[], float], repeats: int) -> None:

@@ -22,8 +22,8 @@ from urllib.parse import quote
 
 import uvloop
 
-from benchmarks.serving import machine, resident_mb, running_server
-from service.shipped import DEMO_CORPUS, shipped_models
+from benchmarks.serving import demo_texts, machine, resident_mb, running_server
+from service.shipped import shipped_models
 
 MANY = 64
 """Sentences of a large request."""
@@ -84,7 +84,7 @@ def report(kind: Kind, runs: list[tuple[float, list[float]]]) -> None:
 
 def kinds() -> list[Kind]:
     """Return the kinds of requests, made of the demo corpus."""
-    texts = [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
+    texts = demo_texts()
     chunks = [texts[at : at + MANY] for at in range(0, len(texts) - MANY, MANY)]
     return [
         Kind("/embed, one sentence", [post("/embed", {"inputs": text}) for text in texts]),

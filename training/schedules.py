@@ -29,13 +29,10 @@ class Schedule(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """The same rate all along."""
+class _Fixed:
+    """What schedules have in common whose course development does not change."""
 
-    def factor(self, step: int) -> float:  # noqa: ARG002
-        """Return 1."""
-        return 1.0
+    __slots__ = ()
 
     def observe(self, metrics: Mapping[str, float]) -> None:
         """Nothing: the course is fixed."""
@@ -49,7 +46,16 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class InverseSquareRoot:
+class Constant(_Fixed):
+    """The same rate all along."""
+
+    def factor(self, step: int) -> float:  # noqa: ARG002
+        """Return 1."""
+        return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class InverseSquareRoot(_Fixed):
     """Up from 0 in a straight line, then down with one over the square root of the step.
 
     Vaswani et al. 2017, eq. 3, with the peak at 1; `inverse_sqrt` in Li 2021 (4.3.1).
@@ -65,72 +71,26 @@ class InverseSquareRoot:
         done = (step + 1) / self.warm_up
         return min(done, float(done**-0.5))
 
-    def observe(self, metrics: Mapping[str, float]) -> None:
-        """Nothing: the course is fixed."""
-
-    def state_dict(self) -> State:
-        """Return nothing: the course is fixed."""
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the course is fixed."""
-
 
 @dataclass(frozen=True, slots=True)
-class LinearDecay:
-    """Up from 0 over the first part of the steps, then down to 0 in a straight line.
+class LinearDecay(_Fixed):
+    """Up from 0 over the first part of the steps, then down to 0, both in a straight line.
+
+    Where it is held in between, a run that is to go on for longer takes up its weights from there.
 
     Args:
         steps: Of the whole run.
         warm_up: The first part, 0 .. 1.
+        held: The part between the two.
     """
 
     steps: int
     warm_up: float = 0.03
+    held: float = 0.0
 
     def factor(self, step: int) -> float:
         """Return the factor for `step`; half a step on, so that neither end is 0."""
         done = (step + 0.5) / self.steps
-        return done / self.warm_up if done < self.warm_up else (1 - done) / (1 - self.warm_up)
-
-    def observe(self, metrics: Mapping[str, float]) -> None:
-        """Nothing: the course is fixed."""
-
-    def state_dict(self) -> State:
-        """Return nothing: the course is fixed."""
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the course is fixed."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldThenDecay:
-    """Up from 0, then held, then down to 0, each in a straight line.
-
-    A run that is to go on for longer takes up its weights from where the rate was still held.
-
-    Args:
-        steps: Of the whole run.
-        warm_up: The first part, 0 .. 1.
-        decay: The last part, 0 .. 1.
-    """
-
-    steps: int
-    warm_up: float = 0.03
-    decay: float = 0.25
-
-    def factor(self, step: int) -> float:
-        """Return the factor for `step`; half a step on, so that neither end is 0."""
-        done = (step + 0.5) / self.steps
-        return min(1.0, done / self.warm_up, (1 - done) / self.decay)
-
-    def observe(self, metrics: Mapping[str, float]) -> None:
-        """Nothing: the course is fixed."""
-
-    def state_dict(self) -> State:
-        """Return nothing: the course is fixed."""
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the course is fixed."""
+        if done < self.warm_up:
+            return done / self.warm_up
+        return min(1.0, (1 - done) / (1 - self.warm_up - self.held))

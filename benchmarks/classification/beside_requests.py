@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.classification.api import Api
+from benchmarks.serving import demo_texts
 from service.classification.example import Example
-from service.shipped import DEMO_CORPUS, shipped_models
+from service.shipped import shipped_models
 from training.served import served
 
 _LABELS = 20
@@ -56,7 +57,7 @@ def _fit(url: str, count: int) -> float:
 def _examples(count: int) -> list[Example]:
     """Return sentences of the demo corpus, each with a number, and labels by chance."""
     labels = np.random.default_rng(0).integers(_LABELS, size=count)
-    texts = [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
+    texts = demo_texts()
     return [
         Example(f"{texts[number % len(texts)]} {number}", (str(label),), "en")
         for number, label in enumerate(labels.tolist())

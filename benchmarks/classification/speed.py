@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.classification.taking_turns import Asked, take_turns
+from benchmarks.serving import demo_texts
 from service.classification.fit import FitOptions, fit
-from service.shipped import DEMO_CORPUS, shipped_models
+from service.shipped import shipped_models
 from training.served import served
 
 _LABELS = 20
@@ -39,7 +40,7 @@ def main() -> None:
         f"fit of {options.examples:,} examples, {_LABELS} labels: {wall:.1f} s, "
         f"{processor:.1f} s of processor time"
     )
-    texts = [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
+    texts = demo_texts()
     with served(options.model) as server:
         for count in (1, _TEXTS):
             bodies = [

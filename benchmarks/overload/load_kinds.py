@@ -7,15 +7,10 @@ import random
 from urllib.parse import quote
 
 from benchmarks.overload.offered import raw_request
-from service.shipped import DEMO_CORPUS
+from benchmarks.serving import demo_texts
 
 FLOOD_REQUESTS = 2000
 SOAK_DOCUMENTS = 1000
-
-
-def demo_texts() -> list[str]:
-    """Return the sentences of the demo corpus."""
-    return [json.loads(line)["text"] for line in DEMO_CORPUS.read_text("utf-8").splitlines()]
 
 
 def flood_requests(key: str, *, texts: int) -> list[bytes]:

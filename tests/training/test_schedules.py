@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from training.schedules import Constant, HeldThenDecay, InverseSquareRoot, LinearDecay
+from training.schedules import Constant, InverseSquareRoot, LinearDecay
 
 
 def test_up_and_down_in_straight_lines() -> None:
@@ -30,7 +30,7 @@ def test_constant_is_constant() -> None:
 
 
 def test_held_between_two_straight_lines() -> None:
-    schedule = HeldThenDecay(100, warm_up=0.1, decay=0.2)
+    schedule = LinearDecay(100, warm_up=0.1, held=0.7)
     factors = [schedule.factor(step) for step in range(100)]
     assert factors[:10] == pytest.approx([0.05 + 0.1 * i for i in range(10)])
     assert set(factors[10:80]) == {1.0}

@@ -38,7 +38,7 @@ from training.optimisers import RowAdam
 from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.recipes import fast
-from training.schedules import HeldThenDecay
+from training.schedules import LinearDecay
 from training.served_vocabulary import ServedVocabulary
 from training.shared_vocabulary import prepare_shared_tokens
 from training.student import Student, StudentWeights
@@ -89,6 +89,8 @@ class Parameters(fast.Parameters):
         fast.Parameters.__post_init__(self)
         if not self.distillation:
             raise ValueError("there is no mini without its teacher: distillation is above 0")
+        if not 0 < self.layers_decay <= 1 - self.layers_warm_up:
+            raise ValueError("layers_decay is above 0, and at most what layers_warm_up leaves")
         if self.max_tokens > PLACES:
             raise ValueError(f"max_tokens is at most {PLACES}: the layers have no more places")
 
@@ -138,7 +140,9 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
             AdamW(layers, lr=p.layers_rate, betas=(0.9, 0.98), weight_decay=0.0),
             RowAdam([encoder.table], lr=p.table_rate, betas=(0.9, 0.99)),
         ),
-        schedule=HeldThenDecay(p.layers_steps, p.layers_warm_up, p.layers_decay),
+        schedule=LinearDecay(
+            p.layers_steps, p.layers_warm_up, held=1 - p.layers_warm_up - p.layers_decay
+        ),
         develop=HeldOutSearch(encoder, vocabulary.tokenizer, corpus.held_out, work.device),
         options=LoopOptions(
             steps=p.layers_steps,
@@ -214,11 +218,11 @@ def model(p: Parameters, work: Workspace) -> Model:
     vocabulary = fast.vocabulary_of(p, work, corpus)
     encoder = _network(p)
     work.fill(_student(p, encoder), LAYERS)
-    table = store(encoder.table.detach().numpy(), p.precision)
     encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
     if p.precision == "fp32":
         graph = traced_graph(encoder)
     else:
+        table = store(encoder.table.detach().numpy(), p.precision)
         round_weights(encoder)
         encoder.table = nn.Parameter(torch.from_numpy(table.widened()))
         graph = compressed_graph(traced_graph(encoder), table=table)

@@ -71,6 +71,7 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
     ("assignment", "said"),
     [
         ("distillation=0", "no mini without its teacher"),
+        ("layers_decay=0", "above 0"),
         ("max_tokens=513", "at most 512"),
     ],
 )
