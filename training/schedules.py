@@ -58,18 +58,26 @@ class Constant(_Fixed):
 class InverseSquareRoot(_Fixed):
     """Up from 0 in a straight line, then down with one over the square root of the step.
 
-    Vaswani et al. 2017, eq. 3, with the peak at 1; `inverse_sqrt` in Li 2021 (4.3.1).
+    Vaswani et al. 2017, eq. 3, with the peak at 1; `inverse_sqrt` in Li 2021 (4.3.1). As the root
+    falls ever more slowly, a run may end by bringing the rate down to 0 in a straight line.
 
     Args:
         warm_up: Steps up to the peak; 4000 in Vaswani et al.
+        last: Step at which the rate reaches 0.
+        cool_down: Steps of that straight line; 0 leaves it out.
     """
 
     warm_up: int = 4000
+    last: int = 0
+    cool_down: int = 0
 
     def factor(self, step: int) -> float:
         """Return the factor for `step`."""
         done = (step + 1) / self.warm_up
-        return min(done, float(done**-0.5))
+        root = min(done, float(done**-0.5))
+        if not self.cool_down:
+            return root
+        return root * min(1.0, max(0.0, (self.last - step - 0.5) / self.cool_down))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,13 @@ def test_up_in_a_straight_line_and_down_with_the_square_root() -> None:
         assert schedule.factor(step - 1) == pytest.approx(expected)
 
 
+def test_the_square_root_is_brought_down_to_nothing_over_the_last_steps() -> None:
+    bare, cooled = InverseSquareRoot(10), InverseSquareRoot(10, last=100, cool_down=20)
+    ratios = [cooled.factor(step) / bare.factor(step) for step in range(100)]
+    assert ratios[:80] == pytest.approx([1.0] * 80)
+    assert ratios[80:] == pytest.approx([1 - (i + 0.5) / 20 for i in range(20)])
+
+
 def test_constant_is_constant() -> None:
     assert {Constant().factor(step) for step in (0, 7, 10**6)} == {1.0}
 

@@ -58,6 +58,7 @@ class Parameters(PivotParameters):
     dropout: float = 0.3  # 4.3.1, footnote, as what follows
     rate: float = 5e-4  # Adam's, at its peak
     warm_up: int = 4000  # steps
+    cool_down: int = 0  # steps at the end in which the rate falls to 0; not in the thesis
     smoothing: float = 0.1
     decay: float = 1e-4
 
@@ -67,6 +68,8 @@ class Parameters(PivotParameters):
             raise ValueError(f"width is a multiple of the {self.heads} heads")
         if self.pyramid and (self.rows % 4 or self.layers < 2):
             raise ValueError("the pyramid needs two layers and rows that can be halved twice")
+        if not 0 <= self.cool_down <= self.steps:
+            raise ValueError(f"cool_down is a part of the {self.steps:,} steps")
 
     @property
     def name(self) -> str:
@@ -168,7 +171,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
         optimiser=torch.optim.AdamW(
             system.parameters(), lr=p.rate, betas=(0.9, 0.98), weight_decay=p.decay
         ),
-        schedule=InverseSquareRoot(p.warm_up),
+        schedule=InverseSquareRoot(p.warm_up, last=p.steps, cool_down=p.cool_down),
     )
 
 

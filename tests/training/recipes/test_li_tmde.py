@@ -104,7 +104,9 @@ def test_it_has_six_layers_and_the_pyramid_a_seventh() -> None:
     assert len(encoder.tokens.layers) == 6
 
 
-@pytest.mark.parametrize("assignment", ["pivots=ja", "languages=en", "heads=5", "rows=6"])
+@pytest.mark.parametrize(
+    "assignment", ["pivots=ja", "languages=en", "heads=5", "rows=6", "cool_down=81"]
+)
 def test_impossible_combinations_are_refused(assignment: str) -> None:
     with pytest.raises(InputError):
         change(li_tmde.SCALES["smoke"], [assignment])
