@@ -13,39 +13,22 @@ place of a vocabulary a language.
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from training.data.batches import Sentences
+from training.encoders.additive import AdditiveEncoder
 
 
-class StaticEncoder(nn.Module):
+class StaticEncoder(AdditiveEncoder):
     """Mean of token vectors, [N] ids of B sentences to [B, D].
 
     Args:
         table: float32 [V, D], the first values of the token vectors.
     """
 
-    def __init__(self, table: Tensor) -> None:
-        super().__init__()
-        self.table = nn.Parameter(table)
-
-    @property
-    def dimension(self) -> int:
-        """Width D of a sentence vector."""
-        return self.table.shape[1]
-
     def forward(self, sentences: Sentences) -> Tensor:
-        """Return sentence vectors [B, D], not normalised; a sentence without tokens gives zeros.
-
-        Args:
-            sentences: B sentences, ragged.
-        """
-        # Each row is gathered once however often its token occurs, and so is its gradient summed.
-        tokens, places = torch.unique(sentences.ids, return_inverse=True)  # [U], [N]
-        vectors = functional.embedding(tokens, self.table, sparse=True)  # [U, D]
-        sums = functional.embedding_bag(places, vectors, sentences.offsets, mode="sum")  # [B, D]
-        return sums / sentences.lengths.clamp(min=1)[:, None]
+        """Return sentence vectors [B, D], not normalised; a sentence without tokens gives zeros."""
+        return super().forward(sentences) / sentences.lengths.clamp(min=1)[:, None]
 
 
 def random_table(vocabulary: int, dimension: int, *, seed: int, scale: float = 0.02) -> Tensor:

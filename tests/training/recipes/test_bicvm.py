@@ -9,7 +9,7 @@ from service.inference.encoder import Encoder
 from training.export import PARITY, check_parity
 from training.recipe import change
 from training.recipes import bicvm
-from training.run import Run, open_run, train
+from training.run import Run, open_run
 
 
 @pytest.fixture(scope="module")
@@ -17,13 +17,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A trained BiCVM+."""
     plus = bicvm.RECIPE.systems["BiCVM+"]
     return open_run("bicvm", "smoke", tmp_path_factory.mktemp("bicvm"), assignments=plus)
-
-
-@pytest.fixture(scope="module")
-def bundle(run: Run) -> Bundle:
-    bundle = train(run)
-    assert bundle is not None
-    return bundle
 
 
 def test_translations_are_near_in_the_served_runtime(bundle: Bundle) -> None:

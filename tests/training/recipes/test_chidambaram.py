@@ -25,14 +25,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return open_run("chidambaram", "smoke", tmp_path_factory.mktemp("chidambaram"))
 
 
-@pytest.fixture(scope="module")
-def bundle(run: Run) -> Bundle:
-    """A trained model."""
-    bundle = train(run)
-    assert bundle is not None
-    return bundle
-
-
 def make_system() -> MultiTask:
     return chidambaram.build_system(SMOKE, 50)
 

@@ -9,11 +9,12 @@ import torch
 from service.bundle.reader import Bundle
 from service.errors import InputError
 from service.inference.encoder import Encoder
+from tests.training.recipes.batches import TEXTS, assert_the_same_alone
 from training.export import PARITY, check_parity
 from training.metrics import read_metrics
 from training.recipe import change
 from training.recipes import li_ntdv
-from training.run import Run, open_run, train
+from training.run import Run, open_run
 
 
 @pytest.fixture(scope="module")
@@ -23,25 +24,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return open_run("li-ntdv", "smoke", tmp_path_factory.mktemp("ntdv"), assignments=short)
 
 
-@pytest.fixture(scope="module")
-def bundle(run: Run) -> Bundle:
-    bundle = train(run)
-    assert bundle is not None
-    return bundle
-
-
 def test_each_language_has_its_encoder(bundle: Bundle) -> None:
     encoder = Encoder(bundle)
     assert encoder.needs_language
     assert set(encoder.towers) == {"en", "de"}
-    texts = ["The doctor buys the house.", "house", ""]
-    together = encoder.encode(texts, language="en", normalize=False)
-    assert together.shape == (3, 4 * 24)
-    for text, vector in zip(texts, together, strict=True):
-        alone = encoder.encode(text, language="en", normalize=False)
-        np.testing.assert_allclose(alone, vector, atol=1e-6)
-    german = encoder.encode(texts[0], language="de", normalize=False)
-    assert np.abs(german - together[0]).max() > 1e-3
+    assert_the_same_alone(encoder, 4 * 24, language="en")
+    english, german = (encoder.encode(TEXTS[0], language=name) for name in ("en", "de"))
+    assert np.abs(german - english).max() > 1e-3
 
 
 def test_the_language_is_detected_where_it_is_not_named(bundle: Bundle) -> None:

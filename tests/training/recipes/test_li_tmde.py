@@ -11,6 +11,7 @@ import torch
 from service.bundle.reader import Bundle
 from service.errors import InputError
 from service.inference.encoder import Encoder
+from tests.training.recipes.batches import assert_the_same_alone
 from training.encoders.states import SentenceEncoder
 from training.encoders.transformer import TransformerEncoder
 from training.export import PARITY, check_parity
@@ -36,22 +37,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return open_run("li-tmde", "smoke", directory, assignments=["steps=40"])
 
 
-@pytest.fixture(scope="module")
-def bundle(run: Run) -> Bundle:
-    bundle = train(run)
-    assert bundle is not None
-    return bundle
-
-
 def test_one_encoder_serves_all_languages(bundle: Bundle) -> None:
     encoder = Encoder(bundle)
     assert not encoder.needs_language
     assert encoder.name == "ct-mde-p"
-    texts = ["The doctor buys the house.", "Der Arzt kauft das Haus.", "house", ""]
-    together = encoder.encode(texts, normalize=False)
-    assert together.shape == (4, 32)
-    for text, vector in zip(texts, together, strict=True):
-        np.testing.assert_allclose(encoder.encode(text, normalize=False), vector, atol=1e-5)
+    assert_the_same_alone(encoder, 32, atol=1e-5)
 
 
 def test_it_learns_to_translate_and_to_find(run: Run, bundle: Bundle) -> None:

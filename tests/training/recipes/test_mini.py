@@ -13,7 +13,7 @@ from service.inference.encoder import Encoder
 from training.metrics import read_metrics
 from training.recipe import change
 from training.recipes import mini
-from training.run import Run, change_export, open_run, train, write
+from training.run import Run, change_export, open_run, write
 from training.teacher import SPACE, Teacher
 
 pytestmark = pytest.mark.slow
@@ -22,13 +22,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return open_run("mini", "smoke", tmp_path_factory.mktemp("mini"))
-
-
-@pytest.fixture(scope="module")
-def bundle(run: Run) -> Bundle:
-    bundle = train(run)
-    assert bundle is not None
-    return bundle
 
 
 def test_a_vector_does_not_depend_on_its_batch(bundle: Bundle) -> None:

@@ -23,13 +23,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return open_run("schwenk", "smoke", tmp_path_factory.mktemp("schwenk"))
 
 
-@pytest.fixture(scope="module")
-def bundle(run: Run) -> Bundle:
-    bundle = train(run)
-    assert bundle is not None
-    return bundle
-
-
 def test_each_language_has_its_encoder(bundle: Bundle) -> None:
     encoder = Encoder(bundle)
     assert encoder.needs_language

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
 from service.bundle.reader import Bundle
 from service.errors import InputError
 from service.inference.encoder import Encoder
+from tests.training.recipes.batches import assert_the_same_alone
 from training.encoders.recurrent import RecurrentEncoder
 from training.export import PARITY, check_parity
 from training.metrics import read_metrics
@@ -25,21 +25,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return open_run("yu", "smoke", tmp_path_factory.mktemp("yu"))
 
 
-@pytest.fixture(scope="module")
-def bundle(run: Run) -> Bundle:
-    bundle = train(run)
-    assert bundle is not None
-    return bundle
-
-
 def test_one_encoder_serves_all_languages(bundle: Bundle) -> None:
     encoder = Encoder(bundle)
     assert not encoder.needs_language
-    texts = ["The doctor buys the house.", "Der Arzt kauft das Haus.", "house", ""]
-    together = encoder.encode(texts, normalize=False)
-    assert together.shape == (4, 64)
-    for text, vector in zip(texts, together, strict=True):
-        np.testing.assert_allclose(encoder.encode(text, normalize=False), vector, atol=1e-6)
+    assert_the_same_alone(encoder, 64)
 
 
 def test_it_learns_both_terms(run: Run, bundle: Bundle) -> None:
