@@ -61,16 +61,17 @@ def report(results: Path, claims: Sequence[Claim] = CLAIMS) -> str:
 
 
 def _summary(claims: Sequence[Claim], found: Mapping[str, Mapping[str, Any]]) -> str:
-    counts = Counter(str(result["verdict"]) for result in found.values())
-    said = ", ".join(f"{counts[name]} {name}" for name in ("holds", "does not hold", "undecided"))
-    rows = [
-        f"| [{claim.id}](#{claim.id.lower()}) | {claim.says} | {_verdict(found.get(claim.id))} |"
-        for claim in claims
-    ]
-    waiting = len(claims) - len(found)
+    counts = Counter(_verdict(claim, found.get(claim.id)) for claim in claims)
+    known = ("holds", "does not hold", "undecided", _AGAIN, _NOT_YET)
+    said = ", ".join(f"{counts[name]} {name}" for name in known if counts[name] or name != _AGAIN)
+    rows = []
+    for claim in claims:
+        verdict = _verdict(claim, found.get(claim.id))
+        shown = verdict if verdict in (_AGAIN, _NOT_YET) else f"**{verdict}**"
+        rows.append(f"| [{claim.id}](#{claim.id.lower()}) | {claim.says} | {shown} |")
     return "\n".join(
         [
-            f"Of {len(claims)} claims: {said}, {waiting} not run yet.\n",
+            f"Of {len(claims)} claims: {said}.\n",
             "| claim | says | verdict |",
             "|---|---|---|",
             *rows,
@@ -79,8 +80,14 @@ def _summary(claims: Sequence[Claim], found: Mapping[str, Mapping[str, Any]]) ->
     )
 
 
-def _verdict(result: Mapping[str, Any] | None) -> str:
-    return "not run yet" if result is None else f"**{result['verdict']}**"
+_AGAIN = "to be run again"
+_NOT_YET = "not run yet"
+
+
+def _verdict(claim: Claim, result: Mapping[str, Any] | None) -> str:
+    if result is None:
+        return _NOT_YET
+    return str(result["verdict"]) if result["key"] == claim.key() else _AGAIN
 
 
 def _entry(claim: Claim, result: Mapping[str, Any] | None, results: Path) -> str:
@@ -99,6 +106,8 @@ def _entry(claim: Claim, result: Mapping[str, Any] | None, results: Path) -> str
     lines += [f"- Command: `{claim.command}`", ""]
     if result is None:
         return "\n".join([*lines, "Not run yet.", ""])
+    if _verdict(claim, result) == _AGAIN:
+        lines += ["What follows was measured with earlier settings; it is to be run again.", ""]
     lines += [
         f"**Verdict: {result['verdict']}**, seeds {', '.join(map(str, result['seeds']))}.",
         "",
@@ -127,8 +136,10 @@ def _entry(claim: Claim, result: Mapping[str, Any] | None, results: Path) -> str
 
 def _part(part: Mapping[str, Any]) -> str:
     test = part["test"]
+    one_system = len({cell["system"] for cell in part["cells"]}) == 1
     cells = [
-        f"{cell['system']}: {_number(cell['mean'])} ± {_number(cell['deviation'])}"
+        f"{cell['quantity' if one_system else 'system']}: "
+        f"{_number(cell['mean'])} ± {_number(cell['deviation'])}"
         for cell in part["cells"]
     ]
     bound = {

@@ -133,6 +133,10 @@ def test_the_page_shows_results_and_what_is_not_run(results: Path, work: Path, d
     assert "1 not run yet" in page
     assert "](reproduction/X1.svg)" in page
     assert "`interlingua reproduce X1 --data DATA`" in page
+    assert "earlier settings" not in page
+    changed = report(results, (made_claim(seeds=(0, 1, 2)), other))
+    assert "0 undecided, 1 to be run again, 1 not run yet" in changed
+    assert "measured with earlier settings" in changed
 
 
 def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
