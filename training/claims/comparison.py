@@ -62,7 +62,7 @@ MEASURES: tuple[Quantity, ...] = (
     Quantity(
         name="topics, zero-shot",
         protocol="classification",
-        assignments=("sets=sib200", "folds=5", "classifier=logistic", _PAIR),
+        assignments=("sets=xdailydialog", "folds=5", "classifier=logistic", _PAIR),
     ),
     Quantity(
         name="STS", protocol="sts", assignments=("correlation=pearson", _PAIR), unit="Pearson x 100"
