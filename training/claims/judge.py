@@ -7,11 +7,12 @@ import math
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import service
 from training.claims.claim import Claim, Part
@@ -43,7 +44,12 @@ def result_file(results: Path, identity: str) -> Path:
 def is_stale(claim: Claim, results: Path) -> bool:
     """Return whether `claim` has no result, or one of other parameters, measures or rules."""
     path = result_file(results, claim.id)
-    return not path.exists() or read_json(path).get("key") != claim.key()
+    return not path.exists() or not is_current(claim, read_json(path))
+
+
+def is_current(claim: Claim, result: Mapping[str, Any]) -> bool:
+    """Return whether `result` is of the parameters, measures and rules that `claim` has now."""
+    return bool(result.get("key") == claim.key())
 
 
 def measure_claim(

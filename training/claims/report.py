@@ -9,7 +9,7 @@ from typing import Any
 
 from training.claims.claim import Claim
 from training.claims.comparison import comparison_section
-from training.claims.judge import result_file
+from training.claims.judge import is_current, result_file
 from training.claims.ledger import CLAIMS
 from training.claims.store import read_json
 
@@ -36,6 +36,9 @@ data to verdict, `interlingua reproduce S1 --data DATA`; to run all that is not 
 changed, `interlingua reproduce --all --data DATA`. What is broken off goes on where it was.
 """
 
+_AGAIN = "to be run again"
+_NOT_YET = "not run yet"
+
 
 def report(results: Path, claims: Sequence[Claim] = CLAIMS) -> str:
     """Return the page.
@@ -49,24 +52,25 @@ def report(results: Path, claims: Sequence[Claim] = CLAIMS) -> str:
         for claim in claims
         if result_file(results, claim.id).exists()
     }
-    blocks = [HEAD, _summary(claims, found)]
+    verdicts = {claim.id: _verdict(claim, found.get(claim.id)) for claim in claims}
+    blocks = [HEAD, _summary(claims, verdicts)]
     paper = ""
     for claim in claims:
         if claim.paper != paper:
             paper = claim.paper
             blocks.append(f"## {paper}\n")
-        blocks.append(_entry(claim, found.get(claim.id), results))
+        blocks.append(_entry(claim, found.get(claim.id), verdicts[claim.id], results))
     blocks.append(comparison_section(results))
     return "\n".join(blocks)
 
 
-def _summary(claims: Sequence[Claim], found: Mapping[str, Mapping[str, Any]]) -> str:
-    counts = Counter(_verdict(claim, found.get(claim.id)) for claim in claims)
+def _summary(claims: Sequence[Claim], verdicts: Mapping[str, str]) -> str:
+    counts = Counter(verdicts.values())
     known = ("holds", "does not hold", "undecided", _AGAIN, _NOT_YET)
     said = ", ".join(f"{counts[name]} {name}" for name in known if counts[name] or name != _AGAIN)
     rows = []
     for claim in claims:
-        verdict = _verdict(claim, found.get(claim.id))
+        verdict = verdicts[claim.id]
         shown = verdict if verdict in (_AGAIN, _NOT_YET) else f"**{verdict}**"
         rows.append(f"| [{claim.id}](#{claim.id.lower()}) | {claim.says} | {shown} |")
     return "\n".join(
@@ -80,17 +84,13 @@ def _summary(claims: Sequence[Claim], found: Mapping[str, Mapping[str, Any]]) ->
     )
 
 
-_AGAIN = "to be run again"
-_NOT_YET = "not run yet"
-
-
 def _verdict(claim: Claim, result: Mapping[str, Any] | None) -> str:
     if result is None:
         return _NOT_YET
-    return str(result["verdict"]) if result["key"] == claim.key() else _AGAIN
+    return str(result["verdict"]) if is_current(claim, result) else _AGAIN
 
 
-def _entry(claim: Claim, result: Mapping[str, Any] | None, results: Path) -> str:
+def _entry(claim: Claim, result: Mapping[str, Any] | None, verdict: str, results: Path) -> str:
     lines = [
         f"### {claim.id}",
         "",
@@ -106,7 +106,7 @@ def _entry(claim: Claim, result: Mapping[str, Any] | None, results: Path) -> str
     lines += [f"- Command: `{claim.command}`", ""]
     if result is None:
         return "\n".join([*lines, "Not run yet.", ""])
-    if _verdict(claim, result) == _AGAIN:
+    if verdict == _AGAIN:
         lines += ["What follows was measured with earlier settings; it is to be run again.", ""]
     lines += [
         f"**Verdict: {result['verdict']}**, seeds {', '.join(map(str, result['seeds']))}.",
