@@ -66,6 +66,7 @@ def open_run(
     data: Path | None = None,
     assignments: Sequence[str] = (),
     fresh: bool = False,
+    corpora: Path | None = None,
     progress: Progress = QUIET,
 ) -> Run:
     """Return the run of recipe `name` in `directory`, new or to be gone on with.
@@ -77,6 +78,7 @@ def open_run(
         data: The data folder; at scale `smoke` sentences made from templates stand in for it.
         assignments: `key=value` changes to the parameters.
         fresh: Delete the run that is there.
+        corpora: Where runs of the same text share what they read of it.
         progress: Tells people.
 
     Raises:
@@ -95,7 +97,8 @@ def open_run(
     described = {"recipe": name, "scale": scale, "parameters": flatten(parameters)}
     with first_process_first():
         claim(directory, described, fresh=fresh and rank() == 0)
-    return Run(recipe, scale, parameters, Workspace(directory, opened, pick_device(), progress))
+    work = Workspace(directory, opened, pick_device(), progress, corpora)
+    return Run(recipe, scale, parameters, work)
 
 
 def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress = QUIET) -> Run:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
@@ -38,12 +39,14 @@ class Workspace:
         folder: The text; opened when something is read that is not kept yet.
         device: Where it trains.
         progress: Tells people.
+        corpora: Where runs of the same text share what they read of it; each its own where None.
     """
 
     directory: Path
     folder: Callable[[], DataFolder]
     device: torch.device
     progress: Progress = QUIET
+    corpora: Path | None = None
 
     def keep(
         self,
@@ -52,6 +55,7 @@ class Workspace:
         *,
         save: Callable[[T, Path], None],
         load: Callable[[Path], T],
+        within: Path | None = None,
     ) -> T:
         """Return what is kept under `cache/<name>`; make and keep it where it is not there.
 
@@ -60,17 +64,19 @@ class Workspace:
             make: Makes it.
             save: Writes it to a path.
             load: Reads it from there.
+            within: A folder that runs share, in place of `cache`: one makes it, others wait.
         """
-        path = self.cache / name
-        if path.exists():
-            return load(path)
-        made = make()
-        staging = path.with_name(path.name + ".part")
-        if staging.is_dir():
-            shutil.rmtree(staging)
-        staging.parent.mkdir(parents=True, exist_ok=True)
-        save(made, staging)
-        staging.rename(path)
+        path = (within or self.cache) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(path if within else None):
+            if path.exists():
+                return load(path)
+            made = make()
+            staging = path.with_name(path.name + ".part")
+            if staging.is_dir():
+                shutil.rmtree(staging)
+            save(made, staging)
+            staging.rename(path)
         return made
 
     @property
@@ -106,6 +112,19 @@ class Workspace:
         system.load_state_dict(self.trained(stage))
         system.eval()
         return system
+
+
+@contextmanager
+def _alone(path: Path | None) -> Iterator[None]:
+    """Keep other processes from making `path` meanwhile; none would where it is None."""
+    if path is None:
+        yield
+        return
+    import fcntl  # POSIX alone has it; runs that share nothing need none
+
+    with path.with_name(path.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> None:

@@ -79,3 +79,23 @@ def test_the_best_weights_come_before_the_last(tmp_path: Path) -> None:
     assert work.trained("train")["w"].item() == 0.0
     save_checkpoint(work.stage("train") / "best.pt", {"system": {"w": torch.ones(1)}})
     assert work.trained("train")["w"].item() == 1.0
+
+
+def test_runs_of_the_same_text_share_what_is_kept_within_a_folder(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def make() -> str:
+        made.append(1)
+        return "text"
+
+    for name in ("first", "second"):
+        kept = _work(tmp_path / name).keep(
+            "text",
+            make,
+            save=lambda text, path: _write(path, text),
+            load=Path.read_text,
+            within=tmp_path / "shared",
+        )
+        assert kept == "text"
+    assert made == [1]
+    assert (tmp_path / "shared" / "text").read_text() == "text"

@@ -101,6 +101,7 @@ def train_run(run: Run, work: Path, data: Path, *, sharing: int = 1) -> Path:
 def _train(run: Run, directory: Path, data: Path, *, sharing: int) -> None:
     command = [sys.executable, "-c", "from service.cli import main; main()", "train", run.recipe]
     command += ["--scale", "small", "--no-measure", "--data", str(data), "--out", str(directory)]
+    command += ["--corpora", str(directory.parents[1] / "corpora")]
     for assignment in run.assignments:
         command += ["--set", assignment]
     source = str(Path(service.__file__).parents[1])

@@ -76,6 +76,11 @@ def _recipe_command(name: str) -> click.Command:
         type=click.IntRange(1),
         help="Stop after so many development rounds without a better one, and keep the best.",
     )
+    @click.option(
+        "--corpora",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Keep the cleaned text here, for all runs that read the same.",
+    )
     @click.option("--no-measure", is_flag=True, help="Leave out the measurement at the end.")
     @click.option(
         "--precision",
@@ -89,6 +94,7 @@ def _recipe_command(name: str) -> click.Command:
         assignments: tuple[str, ...],
         fresh: bool,
         patience: int | None,
+        corpora: Path | None,
         no_measure: bool,
         precision: str | None,
     ) -> None:
@@ -109,6 +115,7 @@ def _recipe_command(name: str) -> click.Command:
                 data=data,
                 assignments=assignments,
                 fresh=fresh,
+                corpora=corpora,
                 progress=progress,
             )
             try:

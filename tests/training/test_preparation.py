@@ -1,0 +1,49 @@
+"""The corpus that recipes begin with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from training.data.corpus import CorpusPlan
+from training.data.folder import DataFolder
+from training.preparation import prepare_corpus
+from training.workspace import Workspace
+
+_PLAN = CorpusPlan(sources=("tatoeba",), languages=("de", "en"), partners=0)
+
+
+def _write(root: Path, german: str) -> DataFolder:
+    source = root / "parallel" / "tatoeba"
+    source.mkdir(parents=True, exist_ok=True)
+    (source / "en.txt").write_text("The cat sleeps.\nThe dog barks.\n")
+    (source / "de.txt").write_text(german)
+    return DataFolder(root)
+
+
+def _prepare(root: Path, name: str, plan: CorpusPlan) -> list[str]:
+    work = Workspace(
+        root / name,
+        lambda: DataFolder(root / "data"),
+        torch.device("cpu"),
+        corpora=root / "corpora",
+    )
+    return prepare_corpus(work, plan).texts
+
+
+def test_runs_share_a_corpus_where_text_and_plan_are_the_same(tmp_path: Path) -> None:
+    _write(tmp_path / "data", "Die Katze schläft.\nDer Hund bellt.\n")
+
+    def shared() -> int:
+        return len([path for path in (tmp_path / "corpora").iterdir() if path.is_dir()])
+
+    first = _prepare(tmp_path, "first", _PLAN)
+    assert _prepare(tmp_path, "second", replace(_PLAN, seed=1)) == first
+    assert shared() == 1
+    _prepare(tmp_path, "drawn", replace(_PLAN, partners=1, seed=1))
+    assert shared() == 2
+    _write(tmp_path / "data", "Die Katze ruht.\nDer Hund bellt.\n")
+    assert "Die Katze ruht." in _prepare(tmp_path, "changed", _PLAN)
+    assert shared() == 3
