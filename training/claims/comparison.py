@@ -21,7 +21,7 @@ NAME = "comparison"
 
 _TEXT = (
     "languages=en,de,fr",
-    "sources=multi30k,wmt_nway,wmt_pairs,ntrex",
+    "sources=multi30k,wmt_nway",
     "research=true",
     "held_out_source=multi30k",
     "held_out_first=28452",
