@@ -10,6 +10,7 @@ HELD_OUT = ("source=multi30k", "rows=28452,28952")
 NEWS = ("sets=masakhanews,newstopics",)
 """Articles of several sentences; the labels that all languages of a system have are used."""
 
+
 def search(*assignments: str, name: str = "search error", part: str | None = None) -> Quantity:
     """Return the similarity search error on held-out captions."""
     return Quantity(
