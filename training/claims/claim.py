@@ -11,7 +11,7 @@ from typing import Literal
 from training.claims.quantities import Quantity
 from training.claims.trained import Run, System
 
-Relation = Literal["better", "not worse", "at least", "at most", "better by fold"]
+Relation = Literal["better", "far better", "not worse", "at least", "at most", "better by fold"]
 
 SEEDS = (0, 1, 2)
 
@@ -28,7 +28,8 @@ class Part:
         against: Another quantity that `first` is compared with, measured on `second`, or on
             `first` itself where there is no second.
         relation: Which of the rules of `training.claims.verdict`.
-        bound: The margin of `not worse`, the bound of `at least` and `at most`.
+        bound: Half of the paper's smallest difference for `far better`, the margin of `not
+            worse`, the bound of `at least` and `at most`.
         learnt: What the mean of both sides must be better than, where there is such a figure: to
             be better than a system that has learnt nothing yet decides nothing.
     """

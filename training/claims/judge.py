@@ -26,6 +26,7 @@ from training.claims.verdict import (
     at_most,
     better,
     better_by_fold,
+    far_better,
     not_worse,
 )
 from training.devices import describe_machine
@@ -203,6 +204,8 @@ def _find(
     if part.relation == "at most":
         return at_most(values[0], part.bound)
     first, second = values
+    if part.relation == "far better":
+        return far_better(first, second, least=part.bound, higher=higher)
     if part.relation == "not worse":
         return not_worse(first, second, margin=part.bound, higher=higher)
     if part.relation == "better by fold":

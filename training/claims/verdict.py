@@ -1,7 +1,9 @@
-"""When a claim holds: rules on figures of several seeds, fixed before anything is measured.
+"""When a claim holds: rules on figures of several seeds, fixed before a claim is measured.
 
     better             the difference has the claimed sign with p < 0.05; the opposite sign with
                        p < 0.05 does not hold
+    far better         as `better`; a 95 % interval of the difference that lies below half of what
+                       the paper has does not hold
     not worse          the 95 % interval of the difference lies above -margin; below it does not
     at least, at most  the 95 % interval of the mean lies on that side of the bound; on the other
                        side it does not
@@ -49,6 +51,15 @@ def better(first: Sequence[float], second: Sequence[float], *, higher: bool) -> 
     if test.p >= LEVEL:
         return Finding("undecided", test)
     return Finding("holds" if gained > 0 else "does not hold", test)
+
+
+def far_better(
+    first: Sequence[float], second: Sequence[float], *, least: float, higher: bool
+) -> Finding:
+    """Return whether `first` is better than `second`, and may be so by `least`."""
+    found = better(first, second, higher=higher)
+    high = found.test.high if higher else -found.test.low
+    return Finding("does not hold", found.test) if high < least else found
 
 
 def not_worse(

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from training.claims.verdict import all_of, at_least, at_most, better, better_by_fold, not_worse
+from training.claims.verdict import (
+    all_of,
+    at_least,
+    at_most,
+    better,
+    better_by_fold,
+    far_better,
+    not_worse,
+)
 
 HIGH, LOW, WIDE = [80.0, 81.0, 82.0], [70.0, 71.0, 72.0], [60.0, 75.0, 90.0]
 
@@ -17,6 +25,22 @@ def test_better_needs_the_sign_and_a_small_p() -> None:
     finding = better(HIGH, LOW, higher=True)
     expected = stats.ttest_ind(HIGH, LOW, equal_var=False)
     assert finding.test.p == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "least", "higher", "verdict"),
+    [
+        (HIGH, LOW, 10.0, True, "holds"),
+        (HIGH, LOW, 15.0, True, "does not hold"),  # better, but never by so much
+        (LOW, HIGH, 10.0, False, "holds"),
+        (WIDE, LOW, 10.0, True, "undecided"),
+        (LOW, LOW, 5.0, True, "does not hold"),
+    ],
+)
+def test_far_better_may_not_be_a_little(
+    first: list[float], second: list[float], least: float, higher: bool, verdict: str
+) -> None:
+    assert far_better(first, second, least=least, higher=higher).verdict == verdict
 
 
 @pytest.mark.parametrize(
