@@ -39,7 +39,7 @@ class Workspace:
         folder: The text; opened when something is read that is not kept yet.
         device: Where it trains.
         progress: Tells people.
-        corpora: Where runs of the same text share what they read of it; each its own where None.
+        corpora: Where runs of the same text share what they read of it; None shares nothing.
     """
 
     directory: Path
@@ -64,20 +64,22 @@ class Workspace:
             make: Makes it.
             save: Writes it to a path.
             load: Reads it from there.
-            within: A folder that runs share, in place of `cache`: one makes it, others wait.
+            within: A folder that runs share: what is not there yet is made in it, by one of them,
+                and copied from there.
         """
-        path = (within or self.cache) / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(path if within else None):
-            if path.exists():
-                return load(path)
+        path = self.cache / name
+        if path.exists():
+            return load(path)
+        if within is None:
             made = make()
-            staging = path.with_name(path.name + ".part")
-            if staging.is_dir():
-                shutil.rmtree(staging)
-            save(made, staging)
-            staging.rename(path)
-        return made
+            _put(path, lambda staging: save(made, staging))
+            return made
+        shared = within / name
+        with _alone(shared):
+            if not shared.exists():
+                _put(shared, lambda staging: save(make(), staging))
+        _put(path, lambda staging: _copy(shared, staging))
+        return load(path)
 
     @property
     def cache(self) -> Path:
@@ -114,14 +116,29 @@ class Workspace:
         return system
 
 
+def _put(path: Path, write: Callable[[Path], object]) -> None:
+    """Have `write` make `path`, whole or not at all."""
+    staging = path.with_name(path.name + ".part")
+    if staging.is_dir():
+        shutil.rmtree(staging)
+    staging.parent.mkdir(parents=True, exist_ok=True)
+    write(staging)
+    staging.rename(path)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
 @contextmanager
-def _alone(path: Path | None) -> Iterator[None]:
-    """Keep other processes from making `path` meanwhile; none would where it is None."""
-    if path is None:
-        yield
-        return
+def _alone(path: Path) -> Iterator[None]:
+    """Keep other processes from making `path` meanwhile."""
     import fcntl  # POSIX alone has it; runs that share nothing need none
 
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(path.name + ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -99,3 +99,8 @@ def test_runs_of_the_same_text_share_what_is_kept_within_a_folder(tmp_path: Path
         assert kept == "text"
     assert made == [1]
     assert (tmp_path / "shared" / "text").read_text() == "text"
+    (tmp_path / "shared" / "text").unlink()  # each has its own: it can be exported without them
+    again = _work(tmp_path / "second").keep(
+        "text", make, save=lambda text, path: _write(path, text), load=Path.read_text
+    )
+    assert (again, made) == ("text", [1])
