@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
 from service.bundle.manifest import DataSource
@@ -98,21 +100,30 @@ def prepare_corpus(work: Workspace, plan: CorpusPlan, *, research: bool = False)
         return corpus
 
     work.progress.title("corpus: read and clean parallel text")
-    shared = work.corpora / _fingerprint(work.folder(), plan) if work.corpora else None
-    corpus = work.keep("corpus", make, save=save_corpus, load=load_corpus, within=shared)
+
+    def shared(corpora: Path) -> Path:
+        return corpora / _fingerprint(work.folder(), plan, research=research)
+
+    corpus = work.keep(
+        "corpus",
+        make,
+        save=save_corpus,
+        load=load_corpus,
+        within=None if work.corpora is None else partial(shared, work.corpora),
+    )
     work.progress.note(f"{len(corpus.pairs):,} pairs of {len(corpus.texts):,} sentences")
     return corpus
 
 
-def _fingerprint(folder: DataFolder, plan: CorpusPlan) -> str:
-    """Return a name that differs where the plan or a file it may read does."""
+def _fingerprint(folder: DataFolder, plan: CorpusPlan, *, research: bool) -> str:
+    """Return a name that differs where the plan, what it is for or a file it may read does."""
     drawn = plan if plan.partners else replace(plan, seed=0)  # partners alone are drawn
     files = [
         (str(path.relative_to(folder.root)), path.stat().st_size, path.stat().st_mtime_ns)
         for path in sorted(folder.root.rglob("*"))
         if path.is_file()
     ]
-    described = repr((drawn, str(folder.root.resolve()), files))
+    described = repr((drawn, research, str(folder.root.resolve()), files))
     return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 

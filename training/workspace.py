@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
@@ -22,6 +21,7 @@ from torch import Tensor, nn
 from service.errors import ConflictError, InputError
 from training.checkpoints import BEST_FILE, LAST_FILE, load_checkpoint
 from training.data.folder import DataFolder
+from training.locks import alone
 from training.progress import QUIET, Progress
 
 RUN_FILE = "run.json"
@@ -55,7 +55,7 @@ class Workspace:
         *,
         save: Callable[[T, Path], None],
         load: Callable[[Path], T],
-        within: Path | None = None,
+        within: Callable[[], Path] | None = None,
     ) -> T:
         """Return what is kept under `cache/<name>`; make and keep it where it is not there.
 
@@ -64,8 +64,8 @@ class Workspace:
             make: Makes it.
             save: Writes it to a path.
             load: Reads it from there.
-            within: A folder that runs share: what is not there yet is made in it, by one of them,
-                and copied from there.
+            within: Names a folder that runs share, where this one has none of its own yet: what is
+                not there is made in it, by one of them, and copied from there.
         """
         path = self.cache / name
         if path.exists():
@@ -74,8 +74,8 @@ class Workspace:
             made = make()
             _put(path, lambda staging: save(made, staging))
             return made
-        shared = within / name
-        with _alone(shared):
+        shared = within() / name
+        with alone(shared):
             if not shared.exists():
                 _put(shared, lambda staging: save(make(), staging))
         _put(path, lambda staging: _copy(shared, staging))
@@ -131,17 +131,6 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target)
     else:
         shutil.copy2(source, target)
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Keep other processes from making `path` meanwhile."""
-    import fcntl  # POSIX alone has it; runs that share nothing need none
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(path.name + ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> None:

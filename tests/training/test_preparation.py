@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 
+from service.errors import InputError
 from training.data.corpus import CorpusPlan
 from training.data.folder import DataFolder
 from training.preparation import prepare_corpus
@@ -15,22 +17,21 @@ from training.workspace import Workspace
 _PLAN = CorpusPlan(sources=("tatoeba",), languages=("de", "en"), partners=0)
 
 
-def _write(root: Path, german: str) -> DataFolder:
-    source = root / "parallel" / "tatoeba"
+def _write(root: Path, german: str, *, name: str = "tatoeba") -> None:
+    source = root / "parallel" / name
     source.mkdir(parents=True, exist_ok=True)
     (source / "en.txt").write_text("The cat sleeps.\nThe dog barks.\n")
     (source / "de.txt").write_text(german)
-    return DataFolder(root)
 
 
-def _prepare(root: Path, name: str, plan: CorpusPlan) -> list[str]:
+def _prepare(root: Path, name: str, plan: CorpusPlan, *, research: bool = False) -> list[str]:
     work = Workspace(
         root / name,
         lambda: DataFolder(root / "data"),
         torch.device("cpu"),
         corpora=root / "corpora",
     )
-    return prepare_corpus(work, plan).texts
+    return prepare_corpus(work, plan, research=research).texts
 
 
 def test_runs_share_a_corpus_where_text_and_plan_are_the_same(tmp_path: Path) -> None:
@@ -47,3 +48,11 @@ def test_runs_share_a_corpus_where_text_and_plan_are_the_same(tmp_path: Path) ->
     _write(tmp_path / "data", "Die Katze ruht.\nDer Hund bellt.\n")
     assert "Die Katze ruht." in _prepare(tmp_path, "changed", _PLAN)
     assert shared() == 3
+
+
+def test_what_research_may_read_is_not_shared_with_what_ships(tmp_path: Path) -> None:
+    _write(tmp_path / "data", "Die Katze schläft.\nDer Hund bellt.\n", name="multi30k")
+    plan = replace(_PLAN, sources=("multi30k",))
+    assert _prepare(tmp_path, "research", plan, research=True)
+    with pytest.raises(InputError, match="multi30k"):
+        _prepare(tmp_path, "ships", plan)

@@ -94,7 +94,7 @@ def test_runs_of_the_same_text_share_what_is_kept_within_a_folder(tmp_path: Path
             make,
             save=lambda text, path: _write(path, text),
             load=Path.read_text,
-            within=tmp_path / "shared",
+            within=lambda: tmp_path / "shared",
         )
         assert kept == "text"
     assert made == [1]

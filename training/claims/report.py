@@ -146,7 +146,7 @@ def _part(part: Mapping[str, Any]) -> str:
         for cell in part["cells"]
     ]
     bound = {
-        "far better": f"far better, {part['bound']:g} or more",
+        "far better": f"far better ({part['bound']:g})",
         "not worse": f"not worse by {part['bound']:g}",
         "at least": f"at least {part['bound']:.4g}",
         "at most": f"at most {part['bound']:.4g}",

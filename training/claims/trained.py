@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import service
 from service.errors import InputError
+from training.locks import alone
 from training.metrics import METRICS_FILE, read_metrics
 from training.recipe import change, find_recipe, flatten
 
@@ -90,9 +90,7 @@ def train_run(run: Run, work: Path, data: Path, *, sharing: int = 1) -> Path:
         InputError: The training fails; the end of what it said is in the message.
     """
     directory = run.place(work)
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    with directory.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(directory):
         if not run.is_trained(work):
             _train(run, directory, data, sharing=sharing)
     return directory
