@@ -123,7 +123,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
         p,
         text,
         system,
-        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate),
+        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate, fused=True),
         schedule=Constant(),
     )
 

@@ -177,7 +177,7 @@ def _phase(
         system,
         paths.even([path]),
         limits=BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest),
-        optimiser=torch.optim.Adam(trained, lr=p.rate),
+        optimiser=torch.optim.Adam(trained, lr=p.rate, fused=True),
         schedule=Constant(),
         options=translation_options(p, steps=steps, watch=watch, clip=p.clip),
         seed=p.seed,

@@ -169,7 +169,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
         system,
         # fairseq's Adam decays the weights apart from the gradient, as AdamW does.
         optimiser=torch.optim.AdamW(
-            system.parameters(), lr=p.rate, betas=(0.9, 0.98), weight_decay=p.decay
+            system.parameters(), lr=p.rate, betas=(0.9, 0.98), weight_decay=p.decay, fused=True
         ),
         schedule=InverseSquareRoot(p.warm_up, last=p.steps, cool_down=p.cool_down),
     )

@@ -169,7 +169,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
         mixture_of(p),
         limits=BatchLimits(tokens=1_000_000, sentences=p.batch, longest=p.longest),
         # Departure: Adam (Kingma & Ba 2015); the paper names no optimiser.
-        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate),
+        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate, fused=True),
         schedule=Plateau(("perplexity", "search_error")),
         options=translation_options(p, clip=p.clip),
         seed=p.seed,

@@ -163,7 +163,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
         system,
         paths.even(paths.both_ways(p.languages, p.pivots)),
         limits=BatchLimits(tokens=p.batch_tokens, longest=p.longest),
-        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate),
+        optimiser=torch.optim.Adam(system.parameters(), lr=p.rate, fused=True),
         schedule=LinearDecay(p.steps),
         options=translation_options(p, clip=p.clip),
         seed=p.seed,

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.training.lstm_by_hand import run_by_hand
 from training.data.batches import Sentences
-from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_layers, token_vectors
+from training.encoders.recurrent import (
+    RecurrentEncoder,
+    blstm_layers,
+    lstm_layers,
+    read_packed,
+    read_turned,
+    token_vectors,
+)
 
 
 def make(dropout: float = 0.0) -> RecurrentEncoder:
@@ -35,6 +43,29 @@ def test_states_of_padded_batches_are_those_of_single_sentences(lengths: list[in
             expected = run_by_hand(layer, expected)
         np.testing.assert_allclose(states[row, : lengths[row]], expected, atol=1e-6)
         assert not states[row, lengths[row] :].any()
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lstm_layers(6, 5, 1)[0],
+        blstm_layers(6, 4, 1)[0],
+        torch.nn.GRU(6, 4, batch_first=True),
+        torch.nn.GRU(6, 4, batch_first=True, bidirectional=True),
+    ],
+)
+def test_turned_sentences_are_read_as_packed_ones(layer: torch.nn.RNNBase) -> None:
+    torch.manual_seed(1)
+    lengths = torch.tensor([7, 1, 4, 7, 2])
+    real = torch.arange(7) < lengths[:, None]
+    found = []
+    for read in (read_packed, read_turned):
+        rows = torch.linspace(-1, 1, 5 * 7 * 6).reshape(5, 7, 6).sin().requires_grad_()
+        states = read(layer, rows, lengths)[real]
+        weights = list(layer.parameters())
+        found.append([states, *torch.autograd.grad(states.square().sum(), [rows, *weights])])
+    for packed, turned in zip(*found, strict=True):
+        torch.testing.assert_close(turned, packed, rtol=1e-5, atol=1e-6)
 
 
 def test_what_a_pad_is_does_not_matter() -> None:
