@@ -27,10 +27,10 @@ def _pivots(*assignments: str) -> tuple[str, ...]:
         *_LANGUAGES,
         *_TEXT,
         "pieces=2000",
-        "batch_tokens=1500",
+        "batch_tokens=375",
         "longest=60",
-        "steps=4000",
-        "develop_every=4000",
+        "steps=8000",
+        "develop_every=8000",
         *assignments,
     )
 
@@ -41,7 +41,7 @@ def _t_mde(*assignments: str, languages: tuple[str, ...] = ()) -> System:
         "layers=3",
         "heads=4",
         "inner=192",
-        "rate=0.004",
+        "rate=0.002",
         "warm_up=300",
         "rows=16",
     )
@@ -49,7 +49,7 @@ def _t_mde(*assignments: str, languages: tuple[str, ...] = ()) -> System:
 
 
 def _laser(layers: int, beta: float) -> System:
-    settings = ("width=192", "decoder_width=192", "embedding=64", "rate=0.004")
+    settings = ("width=192", "decoder_width=192", "embedding=64", "rate=0.002")
     return System(
         "li-laser",
         _pivots(*settings, f"layers={layers}", f"beta={beta}"),
