@@ -6,7 +6,7 @@ Schwenk & Douze 2017, section 4.1: stacked LSTMs (3 x 512, 3 x 1024) and BLSTMs 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import torch
@@ -45,7 +45,7 @@ class RecurrentEncoder(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor) -> States:
         """Return the states [B, S, D] of ids int64 [B, S]; zeros at pads."""
         rows = self.embedding(ids)  # [B, S, E]
-        lengths = mask.sum(1)
+        lengths = mask.sum(1).cpu()  # packing needs them there: a GPU is waited for but once
         read = read_turned if rows.device.type == "cpu" else read_packed
         for layer in self.layers:
             rows = read(cast(nn.RNNBase, layer), self.dropout(rows), lengths)
@@ -55,11 +55,11 @@ class RecurrentEncoder(nn.Module):
 def read_packed(layer: nn.RNNBase, rows: Tensor, lengths: Tensor) -> Tensor:
     """Return a layer's states [B, S, D] of `rows` [B, S, E], int64 `lengths` [B] of them real.
 
-    Over packed sequences, which is what a GPU has kernels for. States at pads are zeros, except
-    that a sentence without tokens has one.
+    Over packed sequences, which is what a GPU has kernels for; `lengths` are on the CPU. States at
+    pads are zeros, except that a sentence without tokens has one.
     """
     packed = pack_padded_sequence(
-        rows, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        rows, lengths.clamp(min=1), batch_first=True, enforce_sorted=False
     )
     return pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=rows.shape[1])[0]
 
@@ -72,30 +72,27 @@ def read_turned(layer: nn.RNNBase, rows: Tensor, lengths: Tensor) -> Tensor:
     right, then turned around; its pads stay at the end, where they change nothing. States at pads
     hold anything finite.
     """
-    forwards = _from_left(layer, rows, "")
+    forwards = _from_left(layer, rows, layer.all_weights[0])
     if not layer.bidirectional:
         return forwards
-    place = torch.arange(rows.shape[1], device=rows.device)
+    place = torch.arange(rows.shape[1])
     last = lengths[:, None] - 1
     turned = torch.where(place <= last, last - place, place)  # [B, S], its own inverse
-    sentence = torch.arange(len(rows), device=rows.device)[:, None]
-    backwards = _from_left(layer, rows[sentence, turned], "_reverse")[sentence, turned]
+    sentence = torch.arange(len(rows))[:, None]
+    backwards = _from_left(layer, rows[sentence, turned], layer.all_weights[1])[sentence, turned]
     return torch.cat([forwards, backwards], 2)
 
 
-def _from_left(layer: nn.RNNBase, rows: Tensor, direction: str) -> Tensor:
+def _from_left(layer: nn.RNNBase, rows: Tensor, weights: Iterable[Tensor]) -> Tensor:
     """Run one direction's weights over `rows` [B, S, E] from left to right: [B, S, H]."""
-    weights = [
-        getattr(layer, f"{name}_l0{direction}")
-        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    ]
+    parameters = tuple(weights)
     zeros = rows.new_zeros(1, len(rows), layer.hidden_size)
     if isinstance(layer, nn.LSTM):
         states: Tensor = torch.lstm(
-            rows, (zeros, zeros), weights, True, 1, 0.0, layer.training, False, True
+            rows, (zeros, zeros), parameters, True, 1, 0.0, layer.training, False, True
         )[0]
         return states
-    states = torch.gru(rows, zeros, weights, True, 1, 0.0, layer.training, False, True)[0]
+    states = torch.gru(rows, zeros, parameters, True, 1, 0.0, layer.training, False, True)[0]
     return states
 
 
