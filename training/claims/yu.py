@@ -10,7 +10,7 @@ from training.claims.trained import System
 _PAPER = "Yu, Li & Oguz 2018"
 _DATA = (
     "Multi30k captions and WMT news in en, de and fr, pivots en and fr, for Europarl in six "
-    "languages; news articles of MasakhaNEWS (en, fr) and 10kGNAD (de) for MLDoc"
+    "languages; news articles of MasakhaNEWS (en, fr) and 10kGNAD (de), ten rotations, for MLDoc"
 )
 
 
@@ -50,12 +50,14 @@ NEITHER = _system("similarity=0")
 # Of 1e-4, 1e-5 and 1e-6 the best, chosen like alpha.
 WEIGHTS = _system("similarity=0", "weight_norm=1e-5")
 
-_LOGISTIC = news("logistic", name="news, Cross")
+# The regularisation is tuned on few texts; ten rotations even that out.
+_LOGISTIC = news("logistic", "folds=10", name="news, Cross")
 _DOCUMENTS = {
     (segments, pooling): news(
         "logistic",
         f"segments={segments}",
         f"pooling={pooling}",
+        "folds=10",
         name=f"news, {segments} x {pooling}",
     )
     for segments in ("punctuation", "window")
@@ -128,7 +130,7 @@ CLAIMS = (
         parts=(
             Part(
                 says="targeted less than half a point worse than zero-shot",
-                quantity=news("logistic", "transfer=targeted", name="news, targeted"),
+                quantity=news("logistic", "folds=10", "transfer=targeted", name="news, targeted"),
                 first="similarity",
                 against=_LOGISTIC,
                 relation="not worse",
@@ -136,9 +138,11 @@ CLAIMS = (
             ),
             Part(
                 says="the best single source not worse than all others pooled",
-                quantity=news("logistic", name="news, best source", part="best source"),
+                quantity=news("logistic", "folds=10", name="news, best source", part="best source"),
                 first="similarity",
-                against=news("logistic", "transfer=leave-one-out", name="news, leave one out"),
+                against=news(
+                    "logistic", "folds=10", "transfer=leave-one-out", name="news, leave one out"
+                ),
                 relation="not worse",
                 bound=0.5,
             ),
