@@ -51,6 +51,11 @@ class Part:
             return ((self.first, self.quantity),)
         return ((self.first, self.quantity), (self.second or self.first, other))
 
+    @property
+    def of_the_same_runs(self) -> bool:
+        """Whether two measures of one system are compared, which are not independent."""
+        return self.against is not None and self.second in (None, self.first)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -106,6 +111,8 @@ class Claim:
             [[part.relation, part.bound, part.quantity.better] for part in self.parts],
             [part.learnt for part in self.parts if part.learnt is not None],
         ]
+        if paired := [index for index, part in enumerate(self.parts) if part.of_the_same_runs]:
+            described.append(paired)
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
 
     @property

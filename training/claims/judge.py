@@ -30,6 +30,7 @@ from training.claims.verdict import (
     not_worse,
 )
 from training.devices import describe_machine
+from training.evaluation.significance import paired, welch
 
 Cells = dict[tuple[str, Quantity], list[Measured]]
 """System and quantity -> what was measured, a seed each."""
@@ -204,14 +205,15 @@ def _find(
     if part.relation == "at most":
         return at_most(values[0], part.bound)
     first, second = values
+    compare = paired if part.of_the_same_runs else welch
     if part.relation == "far better":
-        return far_better(first, second, least=part.bound, higher=higher)
+        return far_better(first, second, least=part.bound, higher=higher, compare=compare)
     if part.relation == "not worse":
-        return not_worse(first, second, margin=part.bound, higher=higher)
+        return not_worse(first, second, margin=part.bound, higher=higher, compare=compare)
     if part.relation == "better by fold":
         folds = [[one.by_fold for one in side] for side in measured]
         return better_by_fold(folds[0], folds[1], higher=higher)
-    return better(first, second, higher=higher)
+    return better(first, second, higher=higher, compare=compare)
 
 
 def _rounded(values: Sequence[float]) -> list[float]:

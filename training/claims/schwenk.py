@@ -248,6 +248,8 @@ CLAIMS = (
                 for mixture in ("12a", "123b")
             ),
         ),
+        scale="Three seeds left 12a undecided, by its spread; these are five.",
+        seeds=(0, 1, 2, 3, 4),
     ),
     Claim(
         id="S7",

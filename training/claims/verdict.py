@@ -10,21 +10,24 @@
     better by fold     as `better`, over rotations of the labelled text, p < 0.01
 
 Anything else is undecided at this scale.
-The difference is that of the means over seeds, by Welch's two-tailed t-test; what is compared with
-a number, by the one-sample test; rotations, in the mean over seeds, by the paired test (Li 2021,
-section 4.6). A claim of several parts holds where all of them hold, and does
+The difference is that of the means over seeds, by two-tailed t-tests: Welch's between systems,
+whose runs are independent; the paired test between two measures of the same runs, which are not;
+the one-sample test for what is compared with a number; for rotations, in the mean over seeds, the
+paired test (Li 2021, section 4.6). A claim of several parts holds where all of them hold, and does
 not where one of them does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from training.evaluation.significance import Test, one_sample, paired, welch
 
 Verdict = Literal["holds", "does not hold", "undecided"]
+TwoSided = Callable[[Sequence[float], Sequence[float]], Test]
+"""A test of the difference of two samples: `welch` or `paired`."""
 
 LEVEL = 0.05
 FOLD_LEVEL = 0.01
@@ -38,35 +41,44 @@ class Finding:
     test: Test
 
 
-def better(first: Sequence[float], second: Sequence[float], *, higher: bool) -> Finding:
+def better(
+    first: Sequence[float], second: Sequence[float], *, higher: bool, compare: TwoSided = welch
+) -> Finding:
     """Return whether `first` is better than `second`, a figure a seed each.
 
     Args:
         first: Of what is claimed to be better.
         second: Of what is claimed to be worse.
         higher: Whether more is better.
+        compare: The test; `paired` where both are measures of the same runs.
     """
-    test = welch(first, second)
-    gained = test.difference if higher else -test.difference
-    if test.p >= LEVEL:
-        return Finding("undecided", test)
-    return Finding("holds" if gained > 0 else "does not hold", test)
+    return _signed(compare(first, second), LEVEL, higher=higher)
 
 
 def far_better(
-    first: Sequence[float], second: Sequence[float], *, least: float, higher: bool
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    least: float,
+    higher: bool,
+    compare: TwoSided = welch,
 ) -> Finding:
     """Return whether `first` is better than `second`, and may be so by `least`."""
-    found = better(first, second, higher=higher)
+    found = better(first, second, higher=higher, compare=compare)
     high = found.test.high if higher else -found.test.low
     return Finding("does not hold", found.test) if high < least else found
 
 
 def not_worse(
-    first: Sequence[float], second: Sequence[float], *, margin: float, higher: bool
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    margin: float,
+    higher: bool,
+    compare: TwoSided = welch,
 ) -> Finding:
     """Return whether `first` is worse than `second` by less than `margin`."""
-    test = welch(first, second)
+    test = compare(first, second)
     low, high = (test.low, test.high) if higher else (-test.high, -test.low)
     return Finding(_above(low, high, -margin), test)
 
@@ -96,11 +108,7 @@ def better_by_fold(
     means = [
         [sum(fold) / len(fold) for fold in zip(*side, strict=True)] for side in (first, second)
     ]
-    test = paired(means[0], means[1])
-    gained = test.difference if higher else -test.difference
-    if test.p >= FOLD_LEVEL:
-        return Finding("undecided", test)
-    return Finding("holds" if gained > 0 else "does not hold", test)
+    return _signed(paired(means[0], means[1]), FOLD_LEVEL, higher=higher)
 
 
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:
@@ -108,6 +116,12 @@ def all_of(verdicts: Sequence[Verdict]) -> Verdict:
     if "does not hold" in verdicts:
         return "does not hold"
     return "undecided" if "undecided" in verdicts else "holds"
+
+
+def _signed(test: Test, level: float, *, higher: bool) -> Finding:
+    if test.p >= level:
+        return Finding("undecided", test)
+    return Finding("holds" if (test.difference > 0) == higher else "does not hold", test)
 
 
 def _above(low: float, high: float, bound: float) -> Verdict:

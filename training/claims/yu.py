@@ -65,6 +65,9 @@ _DOCUMENTS = {
 }
 
 
+_FIVE_SEEDS = (0, 1, 2, 4, 5)
+"""Three left the claims that have these undecided. Seed 3 is what the weights were chosen with."""
+
 _SENTEVAL = Quantity(name="SentEval, six tasks", protocol="senteval", assignments=("most=2000",))
 
 
@@ -83,6 +86,7 @@ CLAIMS = (
         ),
         scale="Regularising the weights pays where a model could overfit; one pass through the "
         "text leaves little to overfit to.",
+        seeds=_FIVE_SEEDS,
     ),
     Claim(
         id="Y2",
@@ -94,6 +98,7 @@ CLAIMS = (
         systems={"neither": NEITHER, "similarity": SIMILARITY},
         parts=(Part(says="Cross", quantity=_LOGISTIC, first="similarity", second="neither"),),
         scale="Two points, as in the paper, may be less than three seeds tell apart.",
+        seeds=_FIVE_SEEDS,
     ),
     Claim(
         id="Y3",
@@ -117,6 +122,7 @@ CLAIMS = (
                 ("mean above max, windows", ("window", "mean"), ("window", "max")),
             )
         ),
+        seeds=_FIVE_SEEDS,
     ),
     Claim(
         id="Y4",
@@ -148,6 +154,7 @@ CLAIMS = (
             ),
         ),
         scale="With two other languages there is less to pool than with five.",
+        seeds=_FIVE_SEEDS,
     ),
     Claim(
         id="Y5",
@@ -184,5 +191,6 @@ CLAIMS = (
             ),
         ),
         map=Quantity(name="documents", protocol="document-map"),
+        seeds=_FIVE_SEEDS,
     ),
 )

@@ -1,8 +1,8 @@
 """Whether a difference is one: Student's and Welch's t-tests.
 
 Li 2021 uses the one-sample test over six folds (section 3.3) and the paired two-tailed test over
-ten (section 4.6), both at p < 0.01; runs of other seeds are independent, so Welch's test compares
-them.
+ten (section 4.6), both at p < 0.01. Runs of two systems are independent, so Welch's test compares
+them; two measures of the same runs are not, and are paired.
 """
 
 from __future__ import annotations

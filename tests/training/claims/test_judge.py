@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from scipy import stats
 
 from service.errors import InputError
 from tests.training.claims.made_claim import SEARCH, made_claim
 from training.claims import trained
 from training.claims.claim import Part
-from training.claims.judge import is_stale, run_claim
+from training.claims.judge import is_stale, judge, run_claim
 from training.claims.pictures import draw_claim
-from training.claims.quantities import Quantity, figures_file, measure_run
+from training.claims.quantities import Measured, Quantity, figures_file, measure_run
 from training.claims.report import report
 from training.claims.store import read_json, write_json
 from training.claims.trained import bundle_megabytes, training_speed
@@ -107,6 +109,27 @@ def test_a_comparison_of_two_measures_on_one_system(work: Path, data: Path, tmp_
     result = run_claim(claim, work=work, data=data, results=tmp_path)
     assert result["verdict"] in ("holds", "undecided")
     assert is_stale(made_claim(id="X2"), tmp_path)
+
+
+def test_measures_of_the_same_runs_are_paired_and_systems_are_not() -> None:
+    rows = Quantity(name="few rows", protocol="search", assignments=("rows=224,234",))
+    parts = (
+        Part(says="rows", quantity=rows, first="long", against=SEARCH),
+        Part(says="systems", quantity=SEARCH, first="long", second="short"),
+    )
+    values = {
+        ("long", rows): (61.0, 76.1, 90.9),
+        ("long", SEARCH): (60.0, 75.0, 90.0),
+        ("short", SEARCH): (59.0, 76.0, 88.0),
+    }
+    claim = made_claim(parts=parts, seeds=(0, 1, 2))
+    cells = {cell: [Measured(value) for value in figures] for cell, figures in values.items()}
+    of_one, of_two = cast(list[dict[str, Any]], judge(claim, cells)["parts"])
+    same_runs = stats.ttest_rel(values["long", rows], values["long", SEARCH])
+    two_systems = stats.ttest_ind(values["long", SEARCH], values["short", SEARCH], equal_var=False)
+    assert of_one["test"]["p"] == pytest.approx(same_runs.pvalue, abs=1e-4)
+    assert of_two["test"]["p"] == pytest.approx(two_systems.pvalue, abs=1e-4)
+    assert claim.key() != made_claim(parts=parts[1:], seeds=(0, 1, 2)).key()
 
 
 def test_a_side_that_has_not_learnt_decides_nothing(

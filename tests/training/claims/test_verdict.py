@@ -14,6 +14,7 @@ from training.claims.verdict import (
     far_better,
     not_worse,
 )
+from training.evaluation.significance import paired
 
 HIGH, LOW, WIDE = [80.0, 81.0, 82.0], [70.0, 71.0, 72.0], [60.0, 75.0, 90.0]
 
@@ -60,6 +61,21 @@ def test_bounds() -> None:
     assert at_least(HIGH, 78).verdict == at_most(HIGH, 84).verdict == "holds"
     assert at_least(HIGH, 84).verdict == at_most(HIGH, 78).verdict == "does not hold"
     assert at_least(HIGH, 81).verdict == at_most(HIGH, 81).verdict == "undecided"
+
+
+def test_measures_of_the_same_runs_are_compared_run_by_run() -> None:
+    # The runs are far apart, but each is better by one measure than by the other.
+    second = [60.0, 75.0, 90.0]
+    first = [61.0, 76.1, 90.9]
+    assert better(first, second, higher=True).verdict == "undecided"
+    finding = better(first, second, higher=True, compare=paired)
+    assert finding.verdict == "holds"
+    assert finding.test.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    assert not_worse(second, first, margin=2.0, higher=True).verdict == "undecided"
+    assert not_worse(second, first, margin=2.0, higher=True, compare=paired).verdict == "holds"
+    assert far_better(first, second, least=2.0, higher=True).verdict == "undecided"
+    nearly = far_better(first, second, least=2.0, higher=True, compare=paired)
+    assert nearly.verdict == "does not hold"  # a difference of 2 is excluded
 
 
 def test_folds_are_paired_in_the_mean_over_seeds() -> None:
