@@ -24,8 +24,8 @@ the papers need licences and the papers' models days of GPUs, so what is tested 
 
 - **better**: the difference of the means has the claimed sign, a two-tailed t-test over seeds says
   p < 0.05: Welch's between systems, the paired test between two measures of the same runs, since
-  those are not independent. (Up to the first figures of Y3 all were Welch's, by which Y3 would be
-  undecided.) The opposite sign with p < 0.05 does not hold.
+  those are not independent. (Up to the first figures of Y3 all were Welch's; the change turned no
+  verdict.) The opposite sign with p < 0.05 does not hold.
 - **far better**: as better, for claims that say so. It does not hold where the 95 % interval lies
   below half of the paper's smallest difference. (This rule came after the first figures of C2,
   which are in it; by the one above C2 would be undecided.)
