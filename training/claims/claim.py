@@ -111,6 +111,7 @@ class Claim:
             [[part.relation, part.bound, part.quantity.better] for part in self.parts],
             [part.learnt for part in self.parts if part.learnt is not None],
         ]
+        # Only where there are any: elsewhere nothing is judged in another way than before.
         if paired := [index for index, part in enumerate(self.parts) if part.of_the_same_runs]:
             described.append(paired)
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]

@@ -66,7 +66,8 @@ _DOCUMENTS = {
 
 
 _FIVE_SEEDS = (0, 1, 2, 4, 5)
-"""Three left the claims that have these undecided. Seed 3 is what the weights were chosen with."""
+"""Not 3, which the weights of the losses were chosen with."""
+_EXTENDED = "Three seeds left it undecided; these are five."
 
 _SENTEVAL = Quantity(name="SentEval, six tasks", protocol="senteval", assignments=("most=2000",))
 
@@ -85,7 +86,7 @@ CLAIMS = (
             Part(says="weights", quantity=search(), first="weights", second="neither"),
         ),
         scale="Regularising the weights pays where a model could overfit; one pass through the "
-        "text leaves little to overfit to.",
+        f"text leaves little to overfit to. {_EXTENDED}",
         seeds=_FIVE_SEEDS,
     ),
     Claim(
@@ -97,7 +98,7 @@ CLAIMS = (
         data=_DATA,
         systems={"neither": NEITHER, "similarity": SIMILARITY},
         parts=(Part(says="Cross", quantity=_LOGISTIC, first="similarity", second="neither"),),
-        scale="Two points, as in the paper, may be less than three seeds tell apart.",
+        scale=f"Two points, as in the paper, may be less than five seeds tell apart. {_EXTENDED}",
         seeds=_FIVE_SEEDS,
     ),
     Claim(
@@ -122,6 +123,7 @@ CLAIMS = (
                 ("mean above max, windows", ("window", "mean"), ("window", "max")),
             )
         ),
+        scale=_EXTENDED,
         seeds=_FIVE_SEEDS,
     ),
     Claim(
@@ -153,7 +155,7 @@ CLAIMS = (
                 bound=0.5,
             ),
         ),
-        scale="With two other languages there is less to pool than with five.",
+        scale=f"With two other languages there is less to pool than with five. {_EXTENDED}",
         seeds=_FIVE_SEEDS,
     ),
     Claim(
@@ -191,6 +193,7 @@ CLAIMS = (
             ),
         ),
         map=Quantity(name="documents", protocol="document-map"),
+        scale="Three seeds left it at p = 0.09; these are five.",
         seeds=_FIVE_SEEDS,
     ),
 )
