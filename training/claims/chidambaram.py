@@ -277,6 +277,8 @@ CLAIMS = (
                 bound=3.0,
             ),
         ),
-        scale="Of many languages, where the paper finds n-grams better, nothing is tested.",
+        scale="Of many languages, where the paper finds n-grams better, nothing is tested. Three "
+        "seeds left it undecided, by their spread; these are five.",
+        seeds=(0, 1, 2, 3, 4),
     ),
 )
