@@ -30,7 +30,7 @@ REGISTRY = "interlingua__registry"
 
 MAX_CORPORA = 16_384
 
-MAKING_SECONDS = 3.0
+MAKING_SECONDS = 10.0
 """A collection that no row names is another service's, which is about to write it, for so long."""
 
 
@@ -97,8 +97,8 @@ class MilvusCorpora:
             None if fields is None else check_types(fields),
         )
         with self._lock, engine_errors(name):
-            check_new_name(name, taken=self._is_made(name, header.collection))
-            self._client.drop_collection(header.collection)  # what a break may have left
+            if self._is_left_over(name, header.collection):
+                self._client.drop_collection(header.collection)
             self._client.create_collection(
                 header.collection,
                 schema=make_schema(self._client, dimension),
@@ -143,14 +143,23 @@ class MilvusCorpora:
         )
         return rows
 
-    def _is_made(self, name: str, collection: str) -> bool:
-        """Return whether a corpus is there; wait for one that another service may be making."""
+    def _is_left_over(self, name: str, collection: str) -> bool:
+        """Return whether a break left this collection, which no corpus has.
+
+        One that another service may be making is waited for, and only what was seen may be
+        dropped: it may be made between the look and the drop.
+
+        Raises:
+            ConflictError: The corpus is there.
+        """
         until = time.monotonic() + MAKING_SECONDS
-        while not (made := bool(self._rows(name))) and self._client.has_collection(collection):
+        while True:
+            check_new_name(name, taken=bool(self._rows(name)))
+            if not self._client.has_collection(collection):
+                return False
             if time.monotonic() > until:
-                break
+                return True
             time.sleep(0.1)
-        return made
 
     def _make_registry(self) -> None:
         from pymilvus import DataType

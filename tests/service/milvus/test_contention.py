@@ -64,3 +64,41 @@ def test_all_find_the_demo_corpus(tmp_path: Path) -> None:
         together.reset()
         counts = start_all(tmp_path / "another")
     assert counts == [50] * SERVICES
+
+
+def test_a_corpus_made_behind_the_look_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from service.milvus.corpora import MilvusCorpora
+
+    with Engine(tmp_path / "engine") as engine:
+        first, second = MilvusCorpora(engine.url), MilvusCorpora(engine.url)
+        look = second._client.has_collection
+
+        def look_too_early(name: str) -> bool:
+            there = bool(look(name))
+            corpus = first.create("a", model="m", space="s", dimension=2)
+            corpus.upsert([Document("d", "text")], np.ones((1, 2), dtype=np.float32))
+            return there
+
+        monkeypatch.setattr(second._client, "has_collection", look_too_early)
+        with pytest.raises(StorageError, match="already exist"):
+            second.create("a", model="m", space="s", dimension=2)
+        assert first.get("a").count() == 1
+        first.close()
+        second.close()
+
+
+def test_a_collection_that_a_break_left_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from service.milvus import corpora
+
+    monkeypatch.setattr(corpora, "MAKING_SECONDS", 0.5)
+    with Engine(tmp_path / "engine") as engine:
+        service = corpora.MilvusCorpora(engine.url)
+        left = service.create("a", model="m", space="s", dimension=2)
+        left.upsert([Document("d", "text")], np.ones((1, 2), dtype=np.float32))
+        service._client.delete(corpora.REGISTRY, filter='name == "a"')
+        assert service.create("a", model="m", space="s", dimension=2).count() == 0
+        service.close()
