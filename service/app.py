@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -41,6 +42,7 @@ from service.api.problems import HANDLED, problem_handler
 from service.api.room import RoomMiddleware
 from service.api.state import Resources, State, state_of
 from service.errors import InterlinguaError
+from service.inference.opening import Opened
 from service.security.exposure import asks_for_keys, is_loopback
 from service.security.grants import Scope
 from service.settings import Settings
@@ -79,11 +81,17 @@ LOCKED_BELOW_V1 = (openai.router, rerank.cohere_router)
 """The same, in OpenAI's shape."""
 
 
-def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
+def create_app(
+    settings: Settings,
+    *,
+    traces: Traces | None = None,
+    opening: Future[Sequence[Opened]] | None = None,
+) -> FastAPI:
     """Return the application for `settings`, with `traces` or those that the environment asks for.
 
     It answers at once when it is started; until the models are loaded, all but the probes answer
     503. Whoever starts it learns from `state_of(app).wait_until_settled()` how loading went.
+    Models that are being opened already are waited for instead.
 
     Raises:
         SettingsError: The environment asks for traces that cannot be made.
@@ -97,7 +105,7 @@ def create_app(settings: Settings, *, traces: Traces | None = None) -> FastAPI:
         description=_DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        lifespan=lambda app: _lifespan(app, traces),
+        lifespan=lambda app: _lifespan(app, traces, opening),
         redirect_slashes=False,
     )
     app.traces = traces
@@ -159,9 +167,11 @@ def _embedding_paths() -> set[str]:
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, traces: Traces) -> AsyncIterator[None]:
+async def _lifespan(
+    app: FastAPI, traces: Traces, opening: Future[Sequence[Opened]] | None
+) -> AsyncIterator[None]:
     state = state_of(app)
-    loading = asyncio.create_task(_load(state))
+    loading = asyncio.create_task(_load(state, opening))
     try:
         yield
     finally:
@@ -172,9 +182,9 @@ async def _lifespan(app: FastAPI, traces: Traces) -> AsyncIterator[None]:
         await asyncio.to_thread(traces.close)
 
 
-async def _load(state: State) -> Resources | None:
+async def _load(state: State, opening: Future[Sequence[Opened]] | None) -> Resources | None:
     try:
-        resources = await asyncio.to_thread(load, state.settings, state.metrics)
+        resources = await asyncio.to_thread(load, state.settings, state.metrics, opening)
     except Exception as error:
         if isinstance(error, InterlinguaError):
             log.error("loading failed: %s", error)

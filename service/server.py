@@ -7,7 +7,8 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 
 import click
 import uvicorn
@@ -15,39 +16,29 @@ import uvicorn
 from service.accepting import Acceptor
 from service.api.state import Phase, Resources, State, state_of
 from service.app import create_app
-from service.arenas import use_one_arena
 from service.connections import bounded_protocol
 from service.errors import SettingsError
 from service.garbage import spare_what_stays
-from service.security.exposure import check_exposure, who_may_ask
+from service.inference.opening import Opened
+from service.security.exposure import who_may_ask
 from service.settings import Settings
-from service.telemetry.logs import set_up_logs
 
 
-def run_server(settings: Settings) -> int:
-    """Serve until a signal comes; return the exit code.
+def run_server(
+    settings: Settings, listener: socket.socket, opening: Future[Sequence[Opened]]
+) -> int:
+    """Serve on `listener` until a signal comes; return the exit code.
 
-    Exit codes: 0 after a clean stop, 1 when the models or the data could not be loaded, 2 when
-    the address cannot be listened on, or must not be without keys.
+    Args:
+        settings: What to serve, and how.
+        listener: Bound and listening.
+        opening: The models of `settings`, which are being opened.
+
+    Returns:
+        0 after a clean stop, 1 when the models or the data could not be loaded.
     """
-    use_one_arena()
     try:
-        check_exposure(settings)
-    except SettingsError as error:
-        click.echo(f"The service cannot start. {error}", err=True)
-        return 2
-    try:
-        listener = _listen(settings.host, settings.port)
-    except OSError as error:
-        click.echo(
-            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
-            "Choose another with --port, or --port 0 for any free one.",
-            err=True,
-        )
-        return 2
-    set_up_logs(settings.log_level, settings.log_format)
-    try:
-        app = create_app(settings)
+        app = create_app(settings, opening=opening)
     except SettingsError as error:
         click.echo(f"The service cannot start. {error}", err=True)
         return 1
@@ -187,17 +178,3 @@ def _loop_factory() -> type[asyncio.AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.Loop
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(2048)
-        listener.set_inheritable(True)
-    except OSError:
-        listener.close()
-        raise
-    return listener

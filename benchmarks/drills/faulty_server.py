@@ -11,6 +11,8 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
+from concurrent.futures import Future
 
 from fastapi import FastAPI
 
@@ -18,7 +20,9 @@ from benchmarks.drills.injected import INSIDE
 from service import server
 from service.api.state import state_of
 from service.app import create_app
+from service.inference.opening import Opened
 from service.settings import Settings
+from service.starting import start_server
 
 
 def main() -> None:
@@ -26,8 +30,8 @@ def main() -> None:
     port, data, model = sys.argv[1:]
     made: list[FastAPI] = []
 
-    def remember(settings: Settings) -> FastAPI:
-        made.append(create_app(settings))
+    def remember(settings: Settings, opening: Future[Sequence[Opened]]) -> FastAPI:
+        made.append(create_app(settings, opening=opening))
         return made[-1]
 
     setattr(server, "create_app", remember)  # noqa: B010 - mypy minds the assignment
@@ -37,7 +41,7 @@ def main() -> None:
         "port": int(port), "data": data, "model": [model], "demo_corpus": False,
         "client_timeout_seconds": 2.0, "log_format": "json", "drain_seconds": 5.0,
     })  # fmt: skip
-    sys.exit(server.run_server(settings))
+    sys.exit(start_server(settings))
 
 
 def take_orders(made: list[FastAPI]) -> None:

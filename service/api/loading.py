@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 
@@ -17,14 +16,11 @@ from service.classification.classifiers import Classifiers
 from service.classification.store import ClassifierStore
 from service.demo.loader import load_demo
 from service.demo.vectors import read_vectors
-from service.errors import SettingsError
-from service.huggingface.bundle import read_model
-from service.inference.choosing import Choice, Wishes, choose
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
 from service.inference.execution import Execution
 from service.inference.guarded import Recovery, guard
-from service.inference.providers import best_providers
+from service.inference.opening import Opened, open_models
 from service.inference.recent import RecentVectors
 from service.inference.session import Vectors
 from service.jobs.job import Result
@@ -38,33 +34,27 @@ from service.telemetry.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
-_WARM_UP = ("Good morning.", "Guten Morgen.", "おはようございます。", "word " * 64)
-"""Short and long, in several scripts, so that the first request meets no first time."""
 
-
-def load(settings: Settings, metrics: Metrics) -> Resources:
+def load(
+    settings: Settings, metrics: Metrics, opening: Future[Sequence[Opened]] | None = None
+) -> Resources:
     """Return everything that requests need; blocks for as long as that takes.
+
+    Args:
+        settings: What to load.
+        metrics: Told of it.
+        opening: The models, where they are being opened already.
 
     Raises:
         BundleError: A model or classifier that cannot be trusted or served.
-        SettingsError: Two models of one name.
+        SettingsError: Two models of one name, or one that cannot run as the settings want.
         StorageError: The data directory cannot be used.
     """
     began = time.monotonic()
-    encoders: dict[str, Encoder] = {}
-    choices: dict[str, Choice] = {}
-    for directory in settings.model:
-        encoder, choice = _open(directory, settings)
+    models = open_models(settings) if opening is None else opening.result()
+    encoders = {model.encoder.name: model.encoder for model in models}
+    for encoder in encoders.values():
         _guard(encoder, settings, metrics)
-        if encoder.name in encoders:
-            raise SettingsError(
-                f"Two models are called {encoder.name}.",
-                field="model",
-                given=str(directory),
-                remedy="Give one of them, or rename one in its bundle.json.",
-            )
-        encoder.encode(_WARM_UP)
-        encoders[encoder.name], choices[encoder.name] = encoder, choice
         manifest = encoder.manifest
         metrics.model_info.labels(encoder.name, manifest.identity, str(manifest.dimension)).set(1)
     classifiers = Classifiers(settings.head, ClassifierStore(settings.data / "classifiers"))
@@ -74,6 +64,7 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
         jobs = Jobs(settings.data / "jobs", describe=_problem)
         undo.callback(jobs.close)
         engine = _engine(settings, metrics)
+        choices = {model.encoder.name: model.choice for model in models}
         resources = Resources(encoders, engine, corpora, classifiers, jobs, choices)
         undo.callback(resources.engine.close)
         if settings.demo_corpus:
@@ -87,21 +78,6 @@ def load(settings: Settings, metrics: Metrics) -> Resources:
     seconds = time.monotonic() - began
     log.info("loaded %s in %.1f s, on %s", ", ".join(encoders), seconds, _computing_on(encoders))
     return resources
-
-
-def _open(directory: Path, settings: Settings) -> tuple[Encoder, Choice]:
-    """Return the model in `directory`, and on what it runs."""
-    bundle = read_model(directory)
-    if settings.batch_tokens < bundle.manifest.max_tokens:
-        log.warning(
-            "batch_tokens (%d) is below the %d tokens that %s takes: longer texts run alone",
-            settings.batch_tokens,
-            bundle.manifest.max_tokens,
-            bundle.manifest.name,
-        )
-    wishes = Wishes(settings.runtime, settings.precision, settings.workers, best_providers())
-    choice = choose(bundle, wishes, memory=settings.data / "measured-runtimes.json")
-    return Encoder(bundle, execution=choice.execution), choice
 
 
 def _guard(encoder: Encoder, settings: Settings, metrics: Metrics) -> None:

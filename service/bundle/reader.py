@@ -15,6 +15,8 @@ from service.errors import BundleError
 
 MANIFEST_FILE = "bundle.json"
 
+_PART_BYTES = 4 << 20
+
 Schema = TypeVar("Schema", bound=Part)
 
 
@@ -111,6 +113,10 @@ def _verify_file(path: Path, sha256: str, size: int) -> None:
 
 def file_entry(path: Path) -> FileEntry:
     """Return the manifest's entry for the file at `path`, read in parts: it may be large."""
+    digest = hashlib.sha256()
     with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
+        # Each of `hashlib.file_digest`'s small parts would wait for other threads to give way.
+        part = memoryview(bytearray(_PART_BYTES))
+        while count := file.readinto(part):
+            digest.update(part[:count])
         return FileEntry(sha256=digest.hexdigest(), bytes=file.tell())

@@ -22,6 +22,6 @@ def serve(**flags: object) -> None:
     """
     settings = read_settings(**flags)
     load_numpy_with_one_thread()  # before anything else loads it
-    from service.server import run_server
+    from service.starting import start_server
 
-    sys.exit(run_server(settings))
+    sys.exit(start_server(settings))

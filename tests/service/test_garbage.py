@@ -5,9 +5,12 @@ import sys
 
 PROGRAM = """
 import gc
-from service.garbage import spare_what_stays
+from service.garbage import leave_garbage, spare_what_stays
+leave_garbage()
+assert not gc.isenabled()
 stays = [{} for _ in range(1000)]
 spare_what_stays()
+assert gc.isenabled()
 assert gc.get_freeze_count() > 1000
 assert not any(found is stays for found in gc.get_objects())
 cycle = []

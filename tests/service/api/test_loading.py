@@ -22,9 +22,9 @@ async def test_probes_answer_while_models_load_and_the_rest_says_when(
 ) -> None:
     going_on, real = threading.Event(), loading.load
 
-    def slow(settings: Settings, metrics: Metrics) -> Resources:
+    def slow(settings: Settings, metrics: Metrics, opening: None) -> Resources:
         assert going_on.wait(10)
-        return real(settings, metrics)
+        return real(settings, metrics, opening)
 
     monkeypatch.setattr("service.app.load", slow)
     app = create_app(settings)
