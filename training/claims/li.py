@@ -213,6 +213,8 @@ CLAIMS = (
         },
         parts=(Part(says="Cross", quantity=_CROSS, first="cT-MDE", second="T-MDE"),),
         also=(_SAME,),
+        scale="Three seeds left it undecided (p = 0.06); these are five.",
+        seeds=(0, 1, 2, 3, 4),
     ),
     Claim(
         id="L8",
