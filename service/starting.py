@@ -41,7 +41,7 @@ def start_server(settings: Settings) -> int:
     _leave_out_openvinos_converter()
     from service.inference.opening import open_in_background
 
-    # Models are read and compiled by native code, beside the imports: a quarter of a start.
+    # Native code reads and compiles models, so it can do that beside the imports.
     opening = open_in_background(settings)
     from service.server import run_server
 
@@ -49,7 +49,7 @@ def start_server(settings: Settings) -> int:
 
 
 def _leave_out_openvinos_converter() -> None:
-    """Have `import openvino` do without what converts other formats, which takes it 0.15 s.
+    """Have `import openvino` do without what converts other formats, which takes it 0.13 s.
 
     OpenVINO does not mind its absence. Only for a process of our own: to others it may matter.
     """

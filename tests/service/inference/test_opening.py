@@ -12,7 +12,7 @@ from tests.service.api.running import tiny_settings
 from tests.tiny_bundle import SENTENCES
 
 
-def test_models_come_in_the_order_of_the_settings(
+def test_the_model_of_the_settings_is_opened(
     tiny_bundle: Path, tiny_encoder: Encoder, tmp_path: Path
 ) -> None:
     (opened,) = open_in_background(tiny_settings(tiny_bundle, tmp_path)).result(30)
