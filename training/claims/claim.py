@@ -14,6 +14,8 @@ from training.claims.trained import Run, System
 Relation = Literal["better", "far better", "not worse", "at least", "at most", "better by fold"]
 
 SEEDS = (0, 1, 2)
+FIVE_SEEDS = (0, 1, 2, 3, 4)
+"""Of claims that three left undecided."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from training.claims.claim import Claim, Part
+from training.claims.claim import FIVE_SEEDS, Claim, Part
 from training.claims.news import NEWS, news
 from training.claims.quantities import Quantity
 from training.claims.trained import System
@@ -92,7 +92,7 @@ CLAIMS = (
         ),
         scale="The paper adds as much English-French text as there is English-German, 500,000 "
         "pairs each; here it is about half as much, and a tenth of the paper's.",
-        seeds=(0, 1, 2, 3, 4),
+        seeds=FIVE_SEEDS,
     ),
     Claim(
         id="H3",
@@ -114,7 +114,7 @@ CLAIMS = (
         ),
         scale="There are 247 English articles, so the curve ends where the paper's begins. Three "
         "seeds left one of the four parts at p = 0.08; those are H2's five.",
-        seeds=(0, 1, 2, 3, 4),
+        seeds=FIVE_SEEDS,
     ),
     Claim(
         id="H4",

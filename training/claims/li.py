@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from training.claims.claim import Claim, Part
+from training.claims.claim import FIVE_SEEDS, Claim, Part
 from training.claims.news import SPEED, news
 from training.claims.quantities import Quantity
 from training.claims.trained import System
@@ -214,7 +214,7 @@ CLAIMS = (
         parts=(Part(says="Cross", quantity=_CROSS, first="cT-MDE", second="T-MDE"),),
         also=(_SAME,),
         scale="Three seeds left it undecided (p = 0.06); these are five.",
-        seeds=(0, 1, 2, 3, 4),
+        seeds=FIVE_SEEDS,
     ),
     Claim(
         id="L8",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from training.claims.claim import Claim, Part
+from training.claims.claim import FIVE_SEEDS, Claim, Part
 from training.claims.news import search
 from training.claims.quantities import Quantity
 from training.claims.trained import System
@@ -249,7 +249,7 @@ CLAIMS = (
             ),
         ),
         scale="Three seeds left 12a undecided, by its spread; these are five.",
-        seeds=(0, 1, 2, 3, 4),
+        seeds=FIVE_SEEDS,
     ),
     Claim(
         id="S7",
