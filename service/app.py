@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from concurrent.futures import Future
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -42,7 +41,7 @@ from service.api.problems import HANDLED, problem_handler
 from service.api.room import RoomMiddleware
 from service.api.state import Resources, State, state_of
 from service.errors import InterlinguaError
-from service.inference.opening import Opened
+from service.inference.opening import Opening
 from service.security.exposure import asks_for_keys, is_loopback
 from service.security.grants import Scope
 from service.settings import Settings
@@ -85,7 +84,7 @@ def create_app(
     settings: Settings,
     *,
     traces: Traces | None = None,
-    opening: Future[Sequence[Opened]] | None = None,
+    opening: Opening | None = None,
 ) -> FastAPI:
     """Return the application for `settings`, with `traces` or those that the environment asks for.
 
@@ -167,9 +166,7 @@ def _embedding_paths() -> set[str]:
 
 
 @asynccontextmanager
-async def _lifespan(
-    app: FastAPI, traces: Traces, opening: Future[Sequence[Opened]] | None
-) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI, traces: Traces, opening: Opening | None) -> AsyncIterator[None]:
     state = state_of(app)
     loading = asyncio.create_task(_load(state, opening))
     try:
@@ -182,7 +179,7 @@ async def _lifespan(
         await asyncio.to_thread(traces.close)
 
 
-async def _load(state: State, opening: Future[Sequence[Opened]] | None) -> Resources | None:
+async def _load(state: State, opening: Opening | None) -> Resources | None:
     try:
         resources = await asyncio.to_thread(load, state.settings, state.metrics, opening)
     except Exception as error:

@@ -7,8 +7,7 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator
 
 import click
 import uvicorn
@@ -19,14 +18,12 @@ from service.app import create_app
 from service.connections import bounded_protocol
 from service.errors import SettingsError
 from service.garbage import spare_what_stays
-from service.inference.opening import Opened
+from service.inference.opening import Opening
 from service.security.exposure import who_may_ask
 from service.settings import Settings
 
 
-def run_server(
-    settings: Settings, listener: socket.socket, opening: Future[Sequence[Opened]]
-) -> int:
+def run_server(settings: Settings, listener: socket.socket, opening: Opening) -> int:
     """Serve on `listener` until a signal comes; return the exit code.
 
     Args:

@@ -11,8 +11,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future
 
 from fastapi import FastAPI
 
@@ -20,7 +18,7 @@ from benchmarks.drills.injected import INSIDE
 from service import server
 from service.api.state import state_of
 from service.app import create_app
-from service.inference.opening import Opened
+from service.inference.opening import Opening
 from service.settings import Settings
 from service.starting import start_server
 
@@ -30,7 +28,7 @@ def main() -> None:
     port, data, model = sys.argv[1:]
     made: list[FastAPI] = []
 
-    def remember(settings: Settings, opening: Future[Sequence[Opened]]) -> FastAPI:
+    def remember(settings: Settings, opening: Opening) -> FastAPI:
         made.append(create_app(settings, opening=opening))
         return made[-1]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import numpy as np
@@ -20,7 +20,7 @@ from service.inference.encoder import Encoder
 from service.inference.engine import Engine
 from service.inference.execution import Execution
 from service.inference.guarded import Recovery, guard
-from service.inference.opening import Opened, open_models
+from service.inference.opening import Opening, open_models
 from service.inference.recent import RecentVectors
 from service.inference.session import Vectors
 from service.jobs.job import Result
@@ -34,10 +34,11 @@ from service.telemetry.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
+_WARM_UP = ("Good morning.", "Guten Morgen.", "おはようございます。", "word " * 64)
+"""Short and long, in several scripts, so that the first request meets no first time."""
 
-def load(
-    settings: Settings, metrics: Metrics, opening: Future[Sequence[Opened]] | None = None
-) -> Resources:
+
+def load(settings: Settings, metrics: Metrics, opening: Opening | None = None) -> Resources:
     """Return everything that requests need; blocks for as long as that takes.
 
     Args:
@@ -55,6 +56,7 @@ def load(
     encoders = {model.encoder.name: model.encoder for model in models}
     for encoder in encoders.values():
         _guard(encoder, settings, metrics)
+        encoder.encode(_WARM_UP)
         manifest = encoder.manifest
         metrics.model_info.labels(encoder.name, manifest.identity, str(manifest.dimension)).set(1)
     classifiers = Classifiers(settings.head, ClassifierStore(settings.data / "classifiers"))

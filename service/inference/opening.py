@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from service.errors import SettingsError
 from service.huggingface.bundle import read_model
@@ -17,13 +18,10 @@ from service.settings import Settings
 
 log = logging.getLogger(__name__)
 
-_WARM_UP = ("Good morning.", "Guten Morgen.", "おはようございます。", "word " * 64)
-"""Short and long, in several scripts, so that the first request meets no first time."""
-
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A model that has encoded something.
+    """A model, and why it runs as it does.
 
     Attributes:
         encoder: The model.
@@ -32,6 +30,9 @@ class Opened:
 
     encoder: Encoder
     choice: Choice
+
+
+Opening: TypeAlias = Future[Sequence[Opened]]
 
 
 def open_models(settings: Settings) -> tuple[Opened, ...]:
@@ -55,7 +56,7 @@ def open_models(settings: Settings) -> tuple[Opened, ...]:
     return tuple(opened.values())
 
 
-def open_in_background(settings: Settings) -> Future[Sequence[Opened]]:
+def open_in_background(settings: Settings) -> Opening:
     """Return at once; the future holds what `open_models` returns or raises."""
     thread = ThreadPoolExecutor(1, thread_name_prefix="opening")
     try:
@@ -75,6 +76,4 @@ def _open(directory: Path, settings: Settings) -> Opened:
         )
     wishes = Wishes(settings.runtime, settings.precision, settings.workers, best_providers())
     choice = choose(bundle, wishes, memory=settings.data / "measured-runtimes.json")
-    encoder = Encoder(bundle, execution=choice.execution)
-    encoder.encode(_WARM_UP)
-    return Opened(encoder, choice)
+    return Opened(Encoder(bundle, execution=choice.execution), choice)
