@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from training.claims import chidambaram, li, yu
+from training.claims import chidambaram, yu
 from training.claims.claim import SEEDS
 from training.claims.judge import provenance, train_all
+from training.claims.li_systems import CAPTIONS, laser, ntdv, t_mde
 from training.claims.news import SPEED, news, search
 from training.claims.quantities import Quantity, measure_run
 from training.claims.store import read_json, write_json
@@ -19,13 +20,7 @@ from training.claims.trained import System
 
 NAME = "comparison"
 
-_TEXT = (
-    "languages=en,de,fr",
-    "sources=multi30k,wmt_nway",
-    "research=true",
-    "held_out_source=multi30k",
-    "held_out_first=28452",
-)
+_TEXT = ("languages=en,de,fr", *CAPTIONS.assignments)
 
 SYSTEMS: Mapping[str, System] = {
     "BiCVM+": System("bicvm", (*_TEXT, "iterations=20")),
@@ -48,11 +43,11 @@ SYSTEMS: Mapping[str, System] = {
     "Yu, similarity": yu.SIMILARITY,
     "Chidambaram, ranking": chidambaram.RANKING,
     "Chidambaram, multi-task": chidambaram.MULTI,
-    "Li cNV": li.CNV,
-    "LASER_1": li.LASER_1,
-    "T-MDE": li.T_MDE,
-    "cT-MDE": li.CT_MDE,
-    "cT-MDE_P": li.CT_MDE_P,
+    "Li cNV": ntdv("sum", 0.5, CAPTIONS),
+    "LASER_1": laser(1, 0, CAPTIONS),
+    "T-MDE": t_mde("pyramid=false", "beta=0", text=CAPTIONS),
+    "cT-MDE": t_mde("pyramid=false", "beta=0.25", text=CAPTIONS),
+    "cT-MDE_P": t_mde("pyramid=true", "beta=0.25", text=CAPTIONS),
 }
 
 _PAIR = "languages=en,de"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from training.claims.claim import FIVE_SEEDS, Claim, Part
+from training.claims.li_systems import CAPTIONS, laser, ntdv, t_mde
 from training.claims.news import SPEED, news
 from training.claims.quantities import Quantity
-from training.claims.trained import System
 
 _PAPER = "Li 2021"
 _ARTICLES = "news articles of MasakhaNEWS (en, fr) and 10kGNAD (de), ten rotations, for MLDoc"
@@ -13,85 +13,17 @@ _DATA = (
     "WMT news and pairs, NTREX and Tatoeba in en, de and fr, pivots en and fr, for Europarl in "
     f"five languages; {_ARTICLES}"
 )
-_TEXT = ("sources=wmt_nway,wmt_pairs,ntrex,tatoeba", "research=true")
-_CAPTIONS = (
-    "sources=multi30k,wmt_nway",
-    "research=true",
-    "held_out_source=multi30k",
-    "held_out_first=28452",
-)
-_LANGUAGES = ("languages=en,de,fr", "pivots=en,fr")
-
-
-def _pivots(
-    *assignments: str, text: tuple[str, ...] = _TEXT, steps: int = 22000
-) -> tuple[str, ...]:
-    return (
-        *_LANGUAGES,
-        *text,
-        "pieces=2000",
-        "batch_tokens=375",
-        "longest=60",
-        f"steps={steps}",
-        f"develop_every={steps}",
-        *assignments,
-    )
-
-
-_T_MDE = ("width=96", "layers=3", "heads=4", "inner=192", "rate=0.002", "warm_up=300", "rows=16")
-
-
-def _t_mde(*assignments: str) -> System:
-    return System("li-tmde", _pivots(*_T_MDE, *assignments), paper=assignments)
-
-
-def _bilingual(*assignments: str) -> System:
-    settings = (*_T_MDE, *assignments, "languages=en,de", "pivots=en,de")
-    return System("li-tmde", _pivots(*settings, text=_CAPTIONS, steps=8000), paper=assignments)
-
-
-def _laser(layers: int, beta: float) -> System:
-    settings = ("width=192", "decoder_width=192", "embedding=64", "rate=0.002")
-    return System(
-        "li-laser",
-        _pivots(*settings, f"layers={layers}", f"beta={beta}"),
-        paper=(f"layers={1 if layers == 1 else 6}", f"beta={beta}"),
-    )
-
-
-T_MDE = _t_mde("pyramid=false", "beta=0")
-CT_MDE = _t_mde("pyramid=false", "beta=0.25")
-CT_MDE_P = _t_mde("pyramid=true", "beta=0.25")
-T_MDE_F = _t_mde("pyramid=false", "beta=0", "sees=states")
-LASER_1 = _laser(1, 0)
-LASER_3 = _laser(3, 0)
-CLASER_3 = _laser(3, 0.25)
+T_MDE = t_mde("pyramid=false", "beta=0")
+CT_MDE = t_mde("pyramid=false", "beta=0.25")
+CT_MDE_P = t_mde("pyramid=true", "beta=0.25")
+T_MDE_F = t_mde("pyramid=false", "beta=0", "sees=states")
+LASER_1 = laser(1, 0)
+LASER_3 = laser(3, 0)
+CLASER_3 = laser(3, 0.25)
 _DEPTH = "Three layers stand in for six, in both families, and widths of 96 and 192 for 1,024."
 
-
-def _ntdv(vector: str, beta: float) -> System:
-    chosen = (f"vector={vector}", f"beta={beta}")
-    return System(
-        "li-ntdv",
-        (
-            "languages=en,de",
-            *_TEXT,
-            "pieces=3000",
-            "embedding=64",
-            "width=64",
-            "rate=0.004",
-            "longest=60",
-            "batch=64",
-            "steps=900",
-            "shared_steps=700",
-            "develop_every=450",
-            *chosen,
-        ),
-        paper=chosen,
-    )
-
-
-CNV = _ntdv("sum", 0.5)
+CNV = ntdv("sum", 0.5)
+_EN_DE = ("languages=en,de", "pivots=en,de")
 _SVM = {
     pair: news("svm", "folds=10", "languages=en,de", name=f"news, {pair}", part=pair)
     for pair in ("en>de", "de>en")
@@ -111,7 +43,7 @@ CLAIMS = (
         where="Table 3.2",
         data="WMT news and pairs, NTREX and Tatoeba en-de for Europarl; news articles of "
         "MasakhaNEWS (en) and 10kGNAD (de) for RCV1/RCV2, SVM, ten rotations",
-        systems={"cNV": CNV, "NV": _ntdv("sum", 0)},
+        systems={"cNV": CNV, "NV": ntdv("sum", 0)},
         parts=tuple(
             Part(says=pair, quantity=quantity, first="cNV", second="NV")
             for pair, quantity in _SVM.items()
@@ -124,7 +56,7 @@ CLAIMS = (
         figures="89.8 / 81.0 against 88.9 / 79.1",
         where="Table 3.2",
         data="as L1",
-        systems={"cNV con": _ntdv("con", 0.5), "cNV sum": CNV},
+        systems={"cNV con": ntdv("con", 0.5), "cNV sum": CNV},
         parts=tuple(
             Part(says=pair, quantity=quantity, first="cNV con", second="cNV sum")
             for pair, quantity in _SVM.items()
@@ -209,8 +141,8 @@ CLAIMS = (
         where="Table 4.5",
         data=f"Multi30k captions and WMT news in en and de for Europarl in en and es; {_ARTICLES}",
         systems={
-            "cT-MDE": _bilingual("pyramid=false", "beta=0.25"),
-            "T-MDE": _bilingual("pyramid=false", "beta=0"),
+            "cT-MDE": t_mde("pyramid=false", "beta=0.25", text=CAPTIONS, languages=_EN_DE),
+            "T-MDE": t_mde("pyramid=false", "beta=0", text=CAPTIONS, languages=_EN_DE),
         },
         parts=(Part(says="Cross", quantity=_CROSS, first="cT-MDE", second="T-MDE"),),
         also=(_SAME,),
@@ -226,9 +158,9 @@ CLAIMS = (
         data=f"{_DATA}; SNLI to fit on and XNLI dev",
         systems={
             "0": T_MDE,
-            "0.1": _t_mde("pyramid=false", "beta=0.1"),
+            "0.1": t_mde("pyramid=false", "beta=0.1"),
             "0.25": CT_MDE,
-            "0.5": _t_mde("pyramid=false", "beta=0.5"),
+            "0.5": t_mde("pyramid=false", "beta=0.5"),
         },
         parts=(
             *(

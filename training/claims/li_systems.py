@@ -1,0 +1,91 @@
+"""The systems of Li 2021 as the claims have them: which text, which sizes, for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from training.claims.trained import System
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What the systems of chapter 4 are trained on, and for how many batches of 375 tokens."""
+
+    assignments: tuple[str, ...]
+    steps: int
+
+
+BROAD = Text(("sources=wmt_nway,wmt_pairs,ntrex,tatoeba", "research=true"), 22_000)
+"""News and short sentences; the last rows of NTREX are held out."""
+
+CAPTIONS = Text(
+    (
+        "sources=multi30k,wmt_nway",
+        "research=true",
+        "held_out_source=multi30k",
+        "held_out_first=28452",
+    ),
+    8_000,
+)
+"""Captions, a quarter of news: what the other papers' systems are trained on here."""
+
+
+def _pivots(text: Text, *assignments: str) -> tuple[str, ...]:
+    return (
+        "languages=en,de,fr",
+        "pivots=en,fr",
+        *text.assignments,
+        "pieces=2000",
+        "batch_tokens=375",
+        "longest=60",
+        f"steps={text.steps}",
+        f"develop_every={text.steps}",
+        *assignments,
+    )
+
+
+def t_mde(*assignments: str, text: Text = BROAD, languages: tuple[str, ...] = ()) -> System:
+    """Return T-MDE as `assignments` choose it; they are the paper's too, `languages` are not."""
+    settings = (
+        "width=96",
+        "layers=3",
+        "heads=4",
+        "inner=192",
+        "rate=0.002",
+        "warm_up=300",
+        "rows=16",
+    )
+    return System("li-tmde", _pivots(text, *settings, *assignments, *languages), paper=assignments)
+
+
+def laser(layers: int, beta: float, text: Text = BROAD) -> System:
+    """Return LASER of so many layers, with the constraint where `beta` is above 0."""
+    settings = ("width=192", "decoder_width=192", "embedding=64", "rate=0.002")
+    return System(
+        "li-laser",
+        _pivots(text, *settings, f"layers={layers}", f"beta={beta}"),
+        paper=(f"layers={1 if layers == 1 else 6}", f"beta={beta}"),
+    )
+
+
+def ntdv(vector: str, beta: float, text: Text = BROAD) -> System:
+    """Return NV, or cNV where `beta` is above 0, with the heads' contexts summed or joined."""
+    chosen = (f"vector={vector}", f"beta={beta}")
+    return System(
+        "li-ntdv",
+        (
+            "languages=en,de",
+            *text.assignments,
+            "pieces=3000",
+            "embedding=64",
+            "width=64",
+            "rate=0.004",
+            "longest=60",
+            "batch=64",
+            "steps=900",
+            "shared_steps=700",
+            "develop_every=450",
+            *chosen,
+        ),
+        paper=chosen,
+    )
