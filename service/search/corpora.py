@@ -244,6 +244,11 @@ class Corpora:
         except InterlinguaError as error:
             self._damaged[folder.name] = error
             _log.error("Corpus %s is left out: %s", folder.name, error)
+        except Exception as error:  # whatever it is, the other corpora are served
+            self._damaged[folder.name] = StorageError(
+                f"The corpus cannot be opened: {type(error).__name__}: {error}.", path=folder
+            )
+            _log.exception("Corpus %s is left out", folder.name)
 
     def _make_folder(self, name: str, header: Header, index: IndexPolicy) -> None:
         staging = None

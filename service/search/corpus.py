@@ -226,19 +226,19 @@ class Corpus:
             scores, keys = self._neighbours(snapshot, asked.queries, asked.depth, condition)
             if not keys.shape[1]:
                 self._require_fields(snapshot, filter)
+            owners = snapshot.owners(key for key in np.unique(keys).tolist() if key != NO_KEY)
             excluded = _excluded_keys(snapshot, asked.excluded)
             chosen = [
                 [
                     (key, score)
                     for key, score in zip(row_keys, row_scores, strict=True)
-                    if key != NO_KEY and score >= asked.lowest and key not in left_out
+                    if key != NO_KEY and score >= asked.lowest and owners[key] not in left_out
                 ][:k]
                 for row_keys, row_scores, left_out in zip(
                     keys.tolist(), scores.tolist(), excluded, strict=True
                 )
             ]
-            owners = snapshot.owners({key for row in chosen for key, _ in row})
-            documents = snapshot.documents(list(set(owners.values())))
+            documents = snapshot.documents(list({owners[key] for row in chosen for key, _ in row}))
         return [
             [_hit(documents[owners[key]], score, key - owners[key]) for key, score in row]
             for row in chosen
@@ -360,6 +360,7 @@ def _hit(document: Document, score: float, passage: int) -> Hit:
 
 
 def _excluded_keys(snapshot: Snapshot, ids: Sequence[Collection[str]]) -> list[set[int]]:
+    """Return for each query the keys of the documents of its `ids`."""
     if not any(ids):
         return [set()] * len(ids)
     known = snapshot.keys_of({id for row in ids for id in row})

@@ -159,8 +159,8 @@ class VectorIndex:
         self.remove(np.setdiff1d(self.keys, wanted, assume_unique=True))
         self.compact()
         missing: Keys = np.setdiff1d(wanted, self.keys, assume_unique=True)
-        if len(missing) and len(self) and missing[0] < self.keys[-1]:
-            # Only where the clock was set back and an older copy put in the file's place.
+        if len(missing) and missing[0] <= self.last_key:
+            # An older copy of the database was put in the place of the one this index was made of.
             self._tail.reset()
             self._forget_gpu()
             self._clusters = None

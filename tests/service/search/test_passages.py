@@ -14,6 +14,7 @@ from service.errors import InputError
 from service.inference.session import Vectors
 from service.search.corpora import Corpora, Corpus
 from service.search.document import Document
+from service.search.mining import Side, mine
 from service.search.passages import PassagePolicy, mean_vectors, passage_texts, vector_counts
 from tests.service.search.samples import DIMENSION, sample_vectors
 
@@ -68,6 +69,16 @@ def test_many_near_passages_take_no_other_documents_place(corpus: Corpus) -> Non
     assert len(found(corpus, AXES[0], k=4)) == 4
     (hits,) = corpus.search(AXES[:1], k=4, filter={"n": 16})
     assert [hit.id for hit in hits] == ["many"]
+
+
+def test_what_is_left_out_is_left_out_by_any_of_its_passages(corpus: Corpus) -> None:
+    corpus.upsert([in_passages("split", 3), in_passages("whole", 1)], AXES[:4])
+    for axis in range(3):
+        (hits,) = corpus.search(AXES[axis, None], k=1, exclude=[["split"]])
+        assert [hit.id for hit in hits] == ["whole"]
+    pairs = list(mine(Side(corpus), Side(corpus), threshold=-1.0))
+    assert pairs
+    assert all(pair.source != pair.target for pair in pairs)
 
 
 def test_neighbours_of_a_document_are_those_of_its_mean(corpus: Corpus) -> None:
