@@ -9,20 +9,27 @@ from pathlib import Path
 
 from service.errors import ConflictError, NotFoundError, StorageError
 
-_SIDE_FILES = ("-wal", "-shm", "-journal")
+PARTS = ("corpora", "classifiers", "jobs")
+"""What of a data directory cannot be made again. A backup may lie beside them, as in a container
+whose one volume is the data directory."""
+
+_PASSING = ("-wal", "-shm", "-journal", ".new")
+"""Ends of what belongs to a database that is copied as a whole, or is still being written."""
+
 _REBUILT = "index.faiss"
 """Built from the database where it is missing or of another state, so a copy gains nothing."""
 
 
 def back_up(data: Path, to: Path) -> list[Path]:
-    """Copy what is below `data` to the new directory `to`; return what was copied, relative.
+    """Copy the `PARTS` of `data` to the new directory `to`; return what was copied, relative.
 
     SQLite's own backup copies each database as it is at one moment, whoever writes to it; what is
-    acknowledged before this call is in it. Indexes are left out: they are built from the database.
+    acknowledged before this call is in it, but for what is dropped before it is reached. Indexes
+    are left out: they are built from the database.
 
     Raises:
         NotFoundError: There is no such data directory.
-        ConflictError: There is something at `to` already.
+        ConflictError: There is something at `to` already, or it lies among what is copied.
         StorageError: The disk refused, or a database is damaged.
     """
     if not data.is_dir():
@@ -34,22 +41,52 @@ def back_up(data: Path, to: Path) -> list[Path]:
             given=str(to),
             remedy="Name one that is not there, with the date, say.",
         )
-    files = [path for path in sorted(data.rglob("*")) if path.is_file() and _wanted(path)]
+    if any(to.resolve().is_relative_to((data / part).resolve()) for part in PARTS):
+        raise ConflictError(
+            "A backup cannot lie among what it copies.",
+            field="to",
+            given=str(to),
+            remedy="Name a directory elsewhere.",
+        )
+    copied = []
     try:
-        for file in files:
+        to.mkdir(parents=True)
+        for file in _files(data):
             copy = to / file.relative_to(data)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            if file.suffix == ".sqlite3":
-                _copy_database(file, copy)
-            else:
-                shutil.copy2(file, copy)
+            if _copy(file, copy):
+                copied.append(file.relative_to(data))
     except (OSError, sqlite3.Error) as error:
         raise StorageError(f"The backup is not whole: {error}.", path=to) from error
-    return [file.relative_to(data) for file in files]
+    return copied
 
 
-def _wanted(path: Path) -> bool:
-    return path.name != _REBUILT and not path.name.endswith(_SIDE_FILES)
+def _files(data: Path) -> list[Path]:
+    """Return the files to copy; names that begin with a dot are on their way in or out."""
+    return [
+        path
+        for part in PARTS
+        for path in sorted((data / part).rglob("*"))
+        if path.is_file()
+        and path.name != _REBUILT
+        and not path.name.endswith(_PASSING)
+        and not any(name.startswith(".") for name in path.relative_to(data).parts)
+    ]
+
+
+def _copy(file: Path, copy: Path) -> bool:
+    """Return whether `file` was copied: it was not where it was dropped meanwhile."""
+    try:
+        if file.suffix == ".sqlite3":
+            _copy_database(file, copy)
+        else:
+            shutil.copy2(file, copy)
+    except (OSError, sqlite3.Error):
+        if file.exists():
+            raise
+        copy.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def _copy_database(file: Path, copy: Path) -> None:

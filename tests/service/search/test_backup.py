@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 from service.cli import main
 from service.errors import ConflictError, NotFoundError, StorageError
-from service.search.backup import back_up
+from service.search.backup import _files, back_up
 from service.search.corpora import Corpora
 from service.search.document import Document
+from service.search.policy import IndexPolicy
 
 WIDTH = 8
 
@@ -54,6 +55,72 @@ def test_a_backup_restores_what_was_there(data: Path, corpora: Corpora, tmp_path
     assert sorted(hit.id for hit in hits) == ["a", "b"]
     write(again, ["new"])
     assert corpus.info().documents == 3
+    again.close()
+
+
+def test_an_older_database_beside_a_newer_index_is_served(data: Path, tmp_path: Path) -> None:
+    corpora = Corpora(data / "corpora")
+    corpus = corpora.create("p", model="m", space="s", dimension=WIDTH, index=IndexPolicy("ivf"))
+    documents = [Document(f"{number}", "text") for number in range(1500)]
+    vectors = np.random.default_rng(0).normal(size=(1500, WIDTH)).astype(np.float32)
+    corpus.upsert(documents, vectors)
+    corpus.settle()
+    back_up(data, tmp_path / "backup")
+    corpus.upsert(documents[-300:], vectors[-300:])  # their rows stay in the clusters, as removed
+    corpus.settle()
+    corpora.close()
+    for file in (data / "corpora/p").glob("documents.sqlite3*"):
+        file.unlink()
+    shutil.copytree(tmp_path / "backup", data, dirs_exist_ok=True)
+    again = Corpora(data / "corpora")
+    assert again.damaged == {}
+    (hits,) = again.get("p").search(vectors[1400, None], k=1)
+    assert hits[0].id == "1400"
+    again.close()
+
+
+def test_what_comes_and_goes_beside_the_data_is_left_alone(
+    data: Path, corpora: Corpora, tmp_path: Path
+) -> None:
+    write(corpora, ["a"])
+    for name in ("index.faiss", "index.faiss.new"):
+        (data / "corpora/notes" / name).write_bytes(b"made again from the database")
+    for name in (".new-x", ".dropped-notes-1", ".reencode-notes-x"):
+        (data / "corpora" / name).mkdir()
+        (data / "corpora" / name / "documents.sqlite3").write_bytes(b"half")
+    copied = back_up(data, tmp_path / "backup")
+    assert [path.as_posix() for path in copied] == [
+        "corpora/notes/documents.sqlite3", "corpora/notes/index.json",
+    ]  # fmt: skip
+    corpora.close()
+
+
+def test_a_backup_never_holds_a_backup(data: Path, corpora: Corpora) -> None:
+    once, again = (back_up(data, data / f"backup-{number}") for number in range(2))
+    assert once == again
+    assert not list((data / "backup-1").rglob("backup-*"))
+    with pytest.raises(ConflictError, match="among what it copies"):
+        back_up(data, data / "corpora" / "backup")
+    assert not (data / "corpora/backup").exists()
+    corpora.close()
+
+
+def test_what_is_dropped_meanwhile_is_left_out(
+    data: Path, corpora: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = corpora.create("gone", model="m", space="s", dimension=WIDTH)
+
+    def files_then_drop(of: Path) -> list[Path]:
+        files = _files(of)
+        corpora.drop(gone.name)
+        return files
+
+    monkeypatch.setattr("service.search.backup._files", files_then_drop)
+    copied = back_up(data, tmp_path / "backup")
+    assert {path.parent.name for path in copied} == {"notes"}
+    again = restored(data, tmp_path / "backup")
+    assert [corpus.name for corpus in again.list()] == ["notes"]
+    assert again.damaged == {}
     again.close()
 
 
