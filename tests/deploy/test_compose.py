@@ -50,6 +50,21 @@ def test_the_service_runs_hardened(name: str) -> None:
     assert "no-new-privileges:true" in service["security_opt"]
 
 
+def test_grafana_lets_all_look_and_nobody_in() -> None:
+    assert services()["grafana"]["environment"].items() >= {
+        "GF_AUTH_ANONYMOUS_ENABLED": "true",
+        "GF_AUTH_ANONYMOUS_ORG_ROLE": "Viewer",
+        "GF_AUTH_DISABLE_LOGIN_FORM": "true",
+        "GF_AUTH_BASIC_ENABLED": "false",  # the header that the hidden form leaves
+        "GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION": "true",  # admin/admin
+    }.items()
+    provisioned = ROOT / "deploy" / "grafana" / "provisioning"
+    provider = yaml.safe_load((provisioned / "dashboards" / "interlingua.yml").read_text())
+    assert provider["providers"][0]["allowUiUpdates"] is False
+    source = yaml.safe_load((provisioned / "datasources" / "prometheus.yml").read_text())
+    assert source["datasources"][0]["editable"] is False
+
+
 def test_images_are_pinned() -> None:
     for name, service in services().items():
         if "build" not in service:
