@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -219,24 +219,30 @@ class Corpora:
             self._check_is_there(old)
             fresh.close()
             try:
-                switch_folders(self.directory, name)
+                moved = switch_folders(self.directory, name)
             except OSError as error:
                 raise _refused(self.directory / name, error) from error
-            old.retire()
+            old.retire(moved)
             self._retired.append(old)
             self._open_one(self.directory / name)
-        ending = threading.Timer(RETIRED_SECONDS, old.close, kwargs={"save": False})
+        ending = threading.Timer(RETIRED_SECONDS, self._let_go, (old,))
         ending.daemon = True
         ending.start()
 
     def close(self) -> None:
         """Save the indexes and let go of all files."""
         with self._lock:
-            for retired in self._retired:
-                retired.close(save=False)
+            retired, self._retired = self._retired, []
             corpora = [self._open.pop(name) for name in sorted(self._open)]
+        for corpus in retired:
+            corpus.close(save=False)
         for corpus in corpora:
             corpus.close()
+
+    def _let_go(self, retired: Corpus) -> None:
+        retired.close(save=False)
+        with self._lock, suppress(ValueError):  # all were closed meanwhile
+            self._retired.remove(retired)
 
     def _open_one(self, folder: Path) -> None:
         try:

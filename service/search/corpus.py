@@ -254,13 +254,18 @@ class Corpus:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Have writers wait; searches go on."""
-        with self._live.writing:
+        """Have writers wait, those of other processes too; searches go on."""
+        with self._live.writing, self._store.held():
             yield
 
-    def retire(self) -> None:
-        """Refuse writes from now on; what reads it may go on doing so until it is closed."""
-        self._store.retire()
+    def retire(self, folder: Path) -> None:
+        """Refuse writes from now on; what reads it may go on doing so until it is closed.
+
+        Args:
+            folder: Where its own was moved to.
+        """
+        self._live.retire()
+        self._store.retire(folder / STORE_FILE)
 
     def ids(self) -> set[str]:
         """Return the ids of all documents."""

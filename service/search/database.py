@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,9 @@ CHECKPOINT_BYTES = 16 << 20
 LARGEST_LOG_BYTES = 256 << 20
 """From here on writes wait for it: under writes without a pause the log would grow for ever, as it
 begins anew only where all of it is folded."""
+
+_RENAME_SECONDS = (0.0, 0.01, 0.05, 0.2)
+"""How long to wait before each look at a file whose folder is being renamed."""
 
 # What SQLite says (primary result code) -> what to tell, and what to do about it.
 _REFUSALS = {
@@ -63,6 +67,10 @@ class Database:
     process and a power cut (sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last
     commits in WAL mode).
 
+    Who drops a corpus or encodes it anew renames the folder of a file that others, in other
+    processes too, have open. They may read on. What they write would be acknowledged and lost, and
+    what they open by its path would be another file: so both look whether it is still theirs.
+
     Args:
         path: The file, which must be there.
 
@@ -72,12 +80,14 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._name = path.parent.name
         self._mutex = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
         self._folding: threading.Thread | None = None
         with storage_errors(path):
             self._writer = connect(path)
+        self._identity = _identity(path)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -93,16 +103,26 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Begin a write on the one connection that writes; what is not committed is undone.
 
-        The caller sees to it that only one thread writes.
+        The caller sees to it that only one thread writes; other processes wait.
+
+        Raises:
+            UnavailableError: The file was replaced.
         """
         with storage_errors(self.path):
             self._check_open()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
+                # Within the write: who replaces the file holds its lock until that is done.
+                if _identity(self.path) != self._identity:
+                    raise replaced(self._name)
                 yield self._writer
             finally:
                 _end(self._writer)
             self._fold_log()
+
+    def moved(self, path: Path) -> None:
+        """Follow the file to `path`, where its folder was renamed to."""
+        self.path = path
 
     def close(self) -> None:
         """Close what is idle now, and what is lent out when it comes back."""
@@ -120,10 +140,21 @@ class Database:
             self._check_open()
             if self._idle:
                 return self._idle.pop()
-        connection = connect(self.path)
+        connection = self._connect_again()
         connection.execute("PRAGMA query_only = ON")
         connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
         return connection
+
+    def _connect_again(self) -> sqlite3.Connection:
+        for seconds in _RENAME_SECONDS:
+            time.sleep(seconds)
+            path = self.path
+            if _identity(path) == self._identity:
+                connection = connect(path)
+                if _identity(path) == self._identity:
+                    return connection
+                connection.close()
+        raise replaced(self._name)
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         _end(connection)
@@ -135,7 +166,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise UnavailableError(f"The corpus {self.path.parent.name!r} is closed.")
+            raise UnavailableError(f"The corpus {self._name!r} is closed.")
 
     def _fold_log(self) -> None:
         # SQLite would do this inside a commit, while searches wait for it (see
@@ -161,6 +192,22 @@ class Database:
     def _join_folding(self) -> None:
         if self._folding is not None:
             self._folding.join()
+
+
+def replaced(name: str) -> UnavailableError:
+    """Return the refusal of what meets a corpus in whose place there is another, or none."""
+    return UnavailableError(
+        f"The corpus {name!r} was just encoded anew or dropped.", remedy="Send it again."
+    )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another of the same path; None where there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _fold(connection: sqlite3.Connection) -> None:

@@ -118,6 +118,10 @@ class LiveIndex:
         while (thread := self._tending) is not None:
             thread.join()
 
+    def retire(self) -> None:
+        """Do no more of its own accord: its file's path is another's. The caller holds `writing`."""
+        self._closed = True
+
     def close(self, *, save: bool = True) -> None:
         """Save the index and close the store; waits for a write that is running."""
         self._closed = True

@@ -35,24 +35,34 @@ def begin_folder(directory: Path, name: str) -> Path:
     return folder
 
 
-def switch_folders(directory: Path, name: str) -> None:
+def switch_folders(directory: Path, name: str) -> Path:
     """Put the closed corpus that `begin_folder` began in the place of `name`.
+
+    Returns:
+        Where the old one is now.
 
     Raises:
         OSError: The disk refused; the old one is in its place, or the next start ends the switch.
     """
     (directory / f"{BEING_MADE}{name}").rename(directory / f"{SWITCHING}{name}")
     sync_directory(directory)
-    end_switch(directory, name)
+    return end_switch(directory, name)
 
 
-def end_switch(directory: Path, name: str) -> None:
-    """Do what is left of a switch that has happened."""
+def end_switch(directory: Path, name: str) -> Path:
+    """Do what is left of a switch that has happened; return where the old corpus is now."""
     place = directory / name
+    dropped = directory / f"{DROPPED}{name}-{time.time_ns()}"
     if place.exists():
-        place.rename(directory / f"{DROPPED}{name}-{time.time_ns()}")
+        place.rename(dropped)
     (directory / f"{SWITCHING}{name}").rename(place)
     sync_directory(directory)
+    return dropped
+
+
+def is_being_replaced(folder: Path) -> bool:
+    """Return whether the corpus in `folder` is the old one of a switch that a break met."""
+    return (folder.parent / f"{SWITCHING}{folder.name}").exists()
 
 
 def end_switches(directory: Path) -> None:

@@ -21,13 +21,14 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from service.errors import StorageError, UnavailableError
+from service.errors import StorageError
 from service.inference.session import Vectors
-from service.search.database import Database, connect, storage_errors
+from service.search.database import Database, connect, replaced, storage_errors
 from service.search.document import Document, Metadata
 from service.search.fields import FieldTypes
 from service.search.filters import Condition
 from service.search.passages import PassagePolicy, vector_counts
+from service.search.replacement import is_being_replaced
 from service.search.snapshot import Keys, Snapshot, as_json
 
 SCHEMA_VERSION = 3
@@ -143,19 +144,28 @@ class Store:
         """Begin a write; without `Transaction.commit` it is undone.
 
         Raises:
-            UnavailableError: The store was retired.
+            UnavailableError: Another has taken the store's place, or is about to.
         """
-        if self._retired:
-            raise UnavailableError(
-                f"The corpus {self.path.parent.name!r} was just encoded anew.",
-                remedy="Send it again.",
-            )
+        folder = self.path.parent
         with self._database.writing() as connection:
+            if self._retired or is_being_replaced(folder):
+                raise replaced(folder.name)
             yield Transaction(connection, self._view(connection))
 
-    def retire(self) -> None:
-        """Refuse writes from now on: another has taken its place. Reads go on until `close`."""
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Have writers wait, those of other processes too."""
+        with self._database.writing():
+            yield
+
+    def retire(self, path: Path) -> None:
+        """Refuse writes from now on: another has taken its place. Reads go on until `close`.
+
+        Args:
+            path: Where its file was moved to.
+        """
         self._retired = True
+        self._database.moved(path)
 
     def close(self) -> None:
         """Let go of the file."""

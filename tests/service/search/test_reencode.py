@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,12 @@ import pytest
 from service.errors import ConflictError, NotFoundError, StorageError, UnavailableError
 from service.inference.session import Vectors
 from service.search import corpora as corpora_module
-from service.search import replacement
+from service.search import database, replacement
 from service.search.corpora import Corpora, Corpus
+from service.search.database import IDLE_READERS
 from service.search.document import Document
 from service.search.reencode import NewSpace, reencode
+from service.search.replacement import SWITCHING
 from tests.service.search.samples import make_corpus, sample_documents, sample_vectors
 
 WIDTH = 4
@@ -134,6 +137,75 @@ def test_a_search_that_began_before_the_switch_ends_on_the_old(
         time.sleep(0.02)
     else:
         pytest.fail("the old corpus was never closed")
+    while corpora._retired and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert corpora._retired == []  # nor kept in memory
+
+
+def test_another_process_writes_before_the_switch_or_is_refused(
+    corpora: Corpora, corpus: Corpus
+) -> None:
+    other = Corpora(corpora.directory)  # as `interlingua index` beside a server
+    written = other.get("demo")
+
+    def embed_while_it_writes(texts: Sequence[str]) -> Vectors:
+        if not written.find(["before"]):
+            written.upsert([Document("before", "before")], sample_vectors(1))
+        return embed(texts)
+
+    reencode(corpora, "demo", NEW, embed_while_it_writes, ignore)
+    assert corpora.get("demo").count() == 61
+    with pytest.raises(UnavailableError, match="encoded anew or dropped"):
+        written.upsert([Document("after", "after")], sample_vectors(1))
+    with pytest.raises(UnavailableError):
+        written.delete(["before"])
+    assert corpora.get("demo").count() == 61
+    other.close()
+    again = Corpora(corpora.directory)
+    assert again.get("demo").count() == 61
+    again.close()
+
+
+def test_another_process_waits_while_the_last_of_it_is_copied(
+    corpora: Corpora, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    other = Corpora(corpora.directory)
+    with corpus.held(), pytest.raises(StorageError, match="another process holds it"):
+        other.get("demo").upsert([Document("late", "late")], sample_vectors(1))
+    other.get("demo").upsert([Document("late", "late")], sample_vectors(1))
+    other.close()
+
+
+def test_what_a_break_left_to_be_replaced_takes_no_writes(corpora: Corpora, corpus: Corpus) -> None:
+    due = corpora.directory / f"{SWITCHING}demo"
+    due.mkdir()
+    with pytest.raises(UnavailableError):
+        corpus.upsert([Document("late", "late")], sample_vectors(1))
+    due.rmdir()
+    corpus.upsert([Document("late", "late")], sample_vectors(1))
+
+
+def test_a_corpus_dropped_by_another_process_takes_no_writes(
+    corpora: Corpora, corpus: Corpus
+) -> None:
+    other = Corpora(corpora.directory)
+    other.drop("demo")
+    other.close()
+    with pytest.raises(UnavailableError, match="dropped"):
+        corpus.upsert([Document("late", "late")], sample_vectors(1))
+
+
+def test_many_who_began_before_the_switch_read_the_old_file(
+    corpora: Corpora, corpus: Corpus
+) -> None:
+    reencode(corpora, "demo", NEW, embed, ignore)
+    corpora.get("demo").delete([f"d{number}" for number in range(30)])
+    with ExitStack() as lent:
+        for _ in range(IDLE_READERS):
+            lent.enter_context(corpus._store.snapshot())
+        assert corpus.count() == 60
+        assert len(corpus.search(sample_vectors(1), k=60)[0]) == 60
 
 
 def test_a_failure_changes_nothing(corpora: Corpora, corpus: Corpus) -> None:
