@@ -80,7 +80,13 @@ def embed_items(
     engine, told = engine or Engine(), report or (lambda _: None)
 
     def missing() -> Iterator[Shard]:
-        for shard in cut(items, shard_rows, model=manifest.identity, dimensions=dimensions):
+        for shard in cut(
+            items,
+            shard_rows,
+            model=manifest.identity,
+            dimensions=dimensions,
+            language=choice.language,
+        ):
             progress.shards += 1
             if output.has(shard):
                 progress.kept += len(shard.items)

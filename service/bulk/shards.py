@@ -1,8 +1,8 @@
 """The output: Parquet files of ids and vectors, each written whole or not at all.
 
-A shard carries a digest of what it was made of: the ids and texts, the model's weights, the number
-of dimensions. A run that finds a shard of the same digest leaves it; so a run that was killed, or
-one over files of which the last grew, encodes what is missing and no more.
+A shard carries a digest of what it was made of: ids, texts and their languages, the model's
+weights, the number of dimensions. A run that finds a shard of the same digest leaves it; so a run
+that was killed, or one over files of which the last grew, encodes what is missing and no more.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Shard:
     digest: str
 
 
-def cut(items: Iterable[Item], rows: int, *, model: str, dimensions: int) -> Iterator[Shard]:
+def cut(
+    items: Iterable[Item], rows: int, *, model: str, dimensions: int, language: str | None = None
+) -> Iterator[Shard]:
     """Yield `items` in shards of `rows`, the last one shorter.
 
     Args:
@@ -43,13 +45,14 @@ def cut(items: Iterable[Item], rows: int, *, model: str, dimensions: int) -> Ite
         rows: Of a shard.
         model: Identity of the encoder's weights.
         dimensions: Of the vectors.
+        language: Of texts that name none; a model with an encoder a language tells them apart.
     """
     iterator = iter(items)
     number = 0
     while part := tuple(islice(iterator, rows)):
         digest = hashlib.sha256(f"{model}\0{dimensions}\0".encode())
         for item in part:
-            for field in (item.id, item.text, item.language or ""):
+            for field in (item.id, item.text, item.language or language or ""):
                 encoded = field.encode()
                 digest.update(len(encoded).to_bytes(8, "little") + encoded)
         yield Shard(number, part, digest.hexdigest())

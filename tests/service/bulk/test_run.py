@@ -84,6 +84,13 @@ def test_what_changed_is_encoded_again(model: Path, tmp_path: Path) -> None:
     assert read_shards(tmp_path)[1].shape == (30, 4)
 
 
+def test_texts_of_another_language_are_encoded_again(model: Path, tmp_path: Path) -> None:
+    embed(model, tmp_path)
+    choice = EncoderChoice(model, language="de")
+    again = [embed_items(ITEMS, tmp_path, choice=choice, shard_rows=8).kept for _ in range(2)]
+    assert again == [0, 50]
+
+
 def test_what_cannot_be_is_refused(model: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         embed_items(ITEMS, tmp_path, choice=EncoderChoice(model, dimensions=DIMENSION + 1))
