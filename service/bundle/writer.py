@@ -11,6 +11,7 @@ from pathlib import Path
 from service.bundle.card import render_card
 from service.bundle.manifest import FileEntry, Manifest
 from service.bundle.reader import MANIFEST_FILE, Bundle, file_entry, read_bundle
+from service.durable import sync, write_durably
 
 CARD_FILE = "CARD.md"
 
@@ -56,7 +57,7 @@ def write_directory(directory: Path, files: Mapping[str, Content]) -> None:
     """Write `files` (name -> content) into `directory`, replacing all that was there.
 
     All is written beside it first and moved into place, so a break leaves the old files or the
-    new ones, never some of each.
+    new ones, never some of each; a power cut after the return leaves the new ones.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
@@ -65,8 +66,10 @@ def write_directory(directory: Path, files: Mapping[str, Content]) -> None:
         for name, content in files.items():
             if isinstance(content, Path):
                 shutil.copyfile(content, staging / name)
+                sync(staging / name)
             else:
-                (staging / name).write_bytes(content)
+                write_durably(staging / name, content)
+        sync(staging)
         if directory.exists():
             retired = staging.with_name(staging.name + "-old")
             directory.rename(retired)
@@ -74,6 +77,7 @@ def write_directory(directory: Path, files: Mapping[str, Content]) -> None:
             shutil.rmtree(retired)
         else:
             staging.rename(directory)
+        sync(directory.parent)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise

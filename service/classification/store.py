@@ -11,7 +11,6 @@ killed at any moment finds the old version or the new one.
 from __future__ import annotations
 
 import logging
-import os
 import re
 import shutil
 import tempfile
@@ -20,7 +19,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from service.classification.head import Head, read_head
-from service.errors import BundleError, ConflictError, InputError, NotFoundError, StorageError
+from service.durable import sync, write_durably
+from service.errors import (
+    BundleError,
+    ConflictError,
+    InputError,
+    InterlinguaError,
+    NotFoundError,
+    StorageError,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -47,12 +54,29 @@ class ClassifierStore:
         return sorted(path.parent.name for path in found if _NAME.fullmatch(path.parent.name))
 
     def read_all(self) -> Iterator[Head]:
-        """Give the current version of each; one that cannot be read is logged and left out."""
+        """Give the current version of each; where it cannot be read, the newest that can.
+
+        Whatever is wrong with one is logged and keeps none of the others from being read.
+        """
         for name in self.names():
+            head = self._first_readable(name)
+            if head is None:
+                _log.error("Classifier %s is left out: it has no version that can be read.", name)
+            else:
+                yield head
+
+    def _first_readable(self, name: str) -> Head | None:
+        versions = sorted(self.versions(name), reverse=True)
+        try:
+            versions.insert(0, self.current(name))
+        except StorageError as error:
+            _log.error("Classifier %s: %s", name, error)
+        for version in versions:
             try:
-                yield self.read(name, self.current(name))
-            except (BundleError, StorageError) as error:
-                _log.error("Classifier %s is left out: %s", name, error)
+                return self.read(name, version)
+            except InterlinguaError as error:
+                _log.error("Version %s of classifier %s is left out: %s", version, name, error)
+        return None
 
     def read(self, name: str, version: int) -> Head:
         """Read one version.
@@ -129,6 +153,8 @@ class ClassifierStore:
         with _storing():
             path.parent.mkdir(exist_ok=True)
             draft.rename(path)
+            sync(path.parent)
+            sync(self._directory)
 
     def next_version(self, name: str) -> int:
         """Return a number that no version has."""
@@ -145,11 +171,10 @@ class ClassifierStore:
         path = self._directory / name / _CURRENT
         staging = path.with_name(f".{_CURRENT}-{version}")
         with _storing():
-            with staging.open("w", encoding="ascii") as file:
-                file.write(str(version))
-                file.flush()
-                os.fsync(file.fileno())
+            staging.unlink(missing_ok=True)
+            write_durably(staging, b"%d" % version)
             staging.replace(path)
+            sync(path.parent)
         return head
 
     def drop_version(self, name: str, version: int) -> None:

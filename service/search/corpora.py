@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from service.durable import sync, write_durably
 from service.errors import (
     InputError,
     InterlinguaError,
@@ -30,7 +31,6 @@ from service.search.replacement import (
     begin_folder,
     end_switches,
     switch_folders,
-    sync_directory,
 )
 from service.search.store import Header, create_store
 
@@ -167,7 +167,7 @@ class Corpora:
                 self._open_one(self.directory / name)
                 raise _refused(self.directory / name, error) from error
             self._damaged.pop(name, None)
-            sync_directory(self.directory)
+            sync(self.directory)
         shutil.rmtree(dropped, ignore_errors=True)
 
     @contextmanager
@@ -195,7 +195,8 @@ class Corpora:
             create_store(folder / STORE_FILE, header)
             try:
                 for kept in old.policy_files():
-                    shutil.copy(kept, folder)
+                    write_durably(folder / kept.name, kept.read_bytes())
+                sync(folder)
             except OSError as error:
                 self._check_is_there(old)
                 raise _refused(folder, error) from error
@@ -262,9 +263,10 @@ class Corpora:
             staging = Path(tempfile.mkdtemp(prefix=_NEW, dir=self.directory))
             staging.chmod(0o755)
             create_store(staging / STORE_FILE, header)
-            (staging / POLICY_FILE).write_bytes(policy_to_json(index))
+            write_durably(staging / POLICY_FILE, policy_to_json(index))
+            sync(staging)
             staging.rename(self.directory / name)
-            sync_directory(self.directory)
+            sync(self.directory)
         except OSError as error:
             raise _refused(self.directory / name, error) from error
         finally:

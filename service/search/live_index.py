@@ -119,7 +119,7 @@ class LiveIndex:
             thread.join()
 
     def retire(self) -> None:
-        """Do no more of its own accord: its file's path is another's. The caller holds `writing`."""
+        """Do no more by itself: the path of its file is another's. The caller holds `writing`."""
         self._closed = True
 
     def close(self, *, save: bool = True) -> None:

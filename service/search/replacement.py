@@ -9,11 +9,12 @@ NAME -> .dropped-   the old one, which searches that are running still read
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
+
+from service.durable import sync
 
 BEING_MADE = ".reencode-"
 SWITCHING = ".switch-"
@@ -45,7 +46,7 @@ def switch_folders(directory: Path, name: str) -> Path:
         OSError: The disk refused; the old one is in its place, or the next start ends the switch.
     """
     (directory / f"{BEING_MADE}{name}").rename(directory / f"{SWITCHING}{name}")
-    sync_directory(directory)
+    sync(directory)
     return end_switch(directory, name)
 
 
@@ -56,7 +57,7 @@ def end_switch(directory: Path, name: str) -> Path:
     if place.exists():
         place.rename(dropped)
     (directory / f"{SWITCHING}{name}").rename(place)
-    sync_directory(directory)
+    sync(directory)
     return dropped
 
 
@@ -72,19 +73,6 @@ def end_switches(directory: Path) -> None:
             end_switch(directory, folder.name.removeprefix(SWITCHING))
         elif folder.name.startswith(BEING_MADE) and _idle_seconds(folder) > ABANDONED_SECONDS:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def sync_directory(directory: Path) -> None:
-    """Make renames in `directory` durable: they are once the directory is, which holds the names.
-
-    Raises:
-        OSError: The disk refused.
-    """
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _idle_seconds(folder: Path) -> float:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +43,21 @@ def test_versions_switch_and_the_old_one_stays_until_dropped(tmp_path: Path) -> 
         classifiers.activate("things", 2)
     classifiers.drop("things")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("lost", ["current", "v2"])
+def test_what_a_power_cut_took_leaves_the_version_before(tmp_path: Path, lost: str) -> None:
+    classifiers = Classifiers([], ClassifierStore(tmp_path))
+    for name in ("other", "things"):
+        for _ in range(2):
+            classifiers.add_version(name, partial(_write, name=name))
+    if lost == "v2":
+        (tmp_path / "things/v2" / WEIGHTS_FILE).write_bytes(b"")
+    else:
+        shutil.rmtree(tmp_path / "things/v2")  # `current` names it still
+    again = Classifiers([], ClassifierStore(tmp_path))
+    assert again.get("things").manifest.version == 1
+    assert again.get("other").manifest.version == 2
 
 
 def test_a_fit_that_fails_leaves_all_as_it_was(tmp_path: Path) -> None:
