@@ -166,7 +166,7 @@ class Metrics:
         )
         self.classifications = Counter(
             "interlingua_classifications",
-            "Texts whose best label was this one",
+            "Texts whose best label was this one, of fitted classifiers",
             ["classifier", "label"],
             registry=r,
         )
@@ -237,7 +237,7 @@ class Metrics:
         self.request_seconds.labels(route).observe(seconds)
 
     def observe_labels(self, classifier: str, labels: Sequence[str]) -> None:
-        """Take the best label of each classified text."""
+        """Take the best label of each text that a fitted classifier was asked about."""
         for name, count in collections.Counter(labels).items():
             self.classifications.labels(classifier, name).inc(count)
 

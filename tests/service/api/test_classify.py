@@ -39,6 +39,14 @@ async def test_the_metrics_count_the_best_labels(running: Running) -> None:
     assert await running.metric(name, classifier="subjects", label="food") == 1
 
 
+async def test_the_metrics_never_show_labels_that_a_request_describes(running: Running) -> None:
+    body = {"inputs": [CAT, BREAD], "labels": {"a private label": "cat", "another": "bread"}}
+    assert (await running.client.post("/classify", json=body)).status_code == 200
+    page = (await running.client.get("/metrics")).text
+    assert "interlingua_classifications_total{" not in page
+    assert "a private label" not in page
+
+
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [
