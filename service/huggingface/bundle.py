@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from service.bundle.manifest import (
     SHARED,
     UNKNOWN_LANGUAGE,
     EncoderEntry,
+    FileEntry,
     Manifest,
     Numbering,
     Projection,
@@ -22,6 +24,8 @@ from service.errors import BundleError
 from service.huggingface.layout import GRAPHS, Layout, is_huggingface, model_name, read_layout
 from service.text.tokenizer import load_tokenizer
 
+_GRAPH = "encoder.onnx"
+_IDENTITY_DIGITS = 12
 _LANGUAGE = re.compile(r"^[a-z]{2,3}$")
 
 
@@ -52,7 +56,7 @@ def huggingface_bundle(layout: Layout, *, name: str | None = None) -> Bundle:
             remedy=f"Import it first: interlingua models import {layout.directory}; or export it "
             "with Hugging Face's optimum: optimum-cli export onnx --model DIR OUT.",
         )
-    files = {"encoder.onnx": layout.graph, **external_data(layout.graph)}
+    files = {_GRAPH: layout.graph, **external_data(layout.graph)}
     return assemble(layout, files, name=name, pooled=_is_pooled(layout))
 
 
@@ -78,12 +82,12 @@ def assemble(
         projections.append(Projection(file=file, activation=layer.activation))
     entries = {file: file_entry(path) for file, path in files.items()}
     name = name or model_name(layout.directory)
-    identity = entries["encoder.onnx"].sha256[:12]
+    weights = {file: entry for file, entry in entries.items() if file != tokenizer.file}
     manifest = Manifest(
         name=name,
         family=layout.model.model_type or "transformer",
         description="Made elsewhere and imported; see the card that came with it.",
-        space=f"{name[:51]}-{identity}",
+        space=f"{name[:51]}-{_identity(weights)}",
         dimension=layout.dimension,
         matryoshka_dimensions=layout.model.matryoshka_dimensions,
         languages=_languages(layout.directory),
@@ -94,7 +98,7 @@ def assemble(
         default_prompt=layout.default_prompt,
         encoders={
             SHARED: EncoderEntry(
-                graph="encoder.onnx",
+                graph=_GRAPH,
                 tokenizer=tokenizer,
                 pooling=None if pooled else layout.pooling,
                 projections=tuple(projections),
@@ -112,6 +116,17 @@ def external_data(graph: Path) -> dict[str, Path]:
     """Return the weights that lie beside a graph of more than 2 GB, by their name."""
     names = (f"{graph.name}_data", f"{graph.name}.data")
     return {name: graph.parent / name for name in names if (graph.parent / name).is_file()}
+
+
+def _identity(weights: Mapping[str, FileEntry]) -> str:
+    """Return hexadecimal digits that tell a model's vectors from those of others.
+
+    Of a graph alone the beginning of its hash, as corpora have it since the first imports.
+    """
+    if set(weights) == {_GRAPH}:
+        return weights[_GRAPH].sha256[:_IDENTITY_DIGITS]
+    listed = "".join(f"{file}\0{weights[file].sha256}\n" for file in sorted(weights))
+    return hashlib.sha256(listed.encode()).hexdigest()[:_IDENTITY_DIGITS]
 
 
 def _is_pooled(layout: Layout) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from service.errors import BundleError
+from service.huggingface.bundle import read_model
 from service.inference.encoder import Encoder
 from tests.service.huggingface.conftest import Arrays, add_dense, set_pooling
 
@@ -90,3 +94,39 @@ def test_the_same_files_make_the_same_space(exported: Path) -> None:
     one, two = Encoder(exported), Encoder(exported)
     assert one.manifest.space == two.manifest.space
     assert one.manifest.space.startswith("exported-")
+
+
+def space(directory: Path) -> str:
+    return read_model(directory).manifest.space
+
+
+def test_the_space_of_a_graph_alone_is_named_by_its_hash(exported: Path) -> None:
+    graph = (exported / "onnx" / "model.onnx").read_bytes()
+    assert space(exported) == f"exported-{hashlib.sha256(graph).hexdigest()[:12]}"
+    tokenizer = exported / "tokenizer.json"
+    tokenizer.chmod(0o644)
+    tokenizer.write_text(tokenizer.read_text() + "\n")
+    assert space(exported) == f"exported-{hashlib.sha256(graph).hexdigest()[:12]}"
+
+
+def test_other_weights_beside_the_graph_are_another_space(exported: Path) -> None:
+    graph = exported / "onnx" / "model.onnx"
+    model = onnx.load(graph)
+    onnx.save(model, graph, save_as_external_data=True, location="model.onnx_data")
+    before, of_graph = space(exported), graph.read_bytes()
+    weights = graph.with_name("model.onnx_data")
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    assert graph.read_bytes() == of_graph
+    assert space(exported) != before
+
+
+def test_another_dense_layer_is_another_space(exported: Path, golden: Arrays) -> None:
+    set_pooling(exported, {"pooling_mode_cls_token": True})
+    alone = space(exported)
+    add_dense(exported, golden, activation="Tanh")
+    with_layer = space(exported)
+    weights = exported / "2_Dense" / "model.safetensors"
+    save_file({name: 2 * values for name, values in load_file(weights).items()}, weights)
+    assert len({alone, with_layer, space(exported)}) == 3
