@@ -1,13 +1,14 @@
 """Connections that may not be held for ever: uvicorn's protocol with limits on what a client does.
 
-Uvicorn itself bounds only the pause between two requests of one connection. A client that sends its
-headers a byte a minute, or never reads its answer, would keep a connection and its buffers.
+Uvicorn itself bounds only the pause between two requests of one connection, and any byte ends that
+bound. A client that sends its headers a byte a minute, stops in a body that was answered already,
+or never reads its answer, would keep a connection and its buffers.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -40,10 +41,13 @@ class BoundedProtocol(HttpToolsProtocol):
     _stuck: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _in_head = True
+    _in_body = False
+    _answered = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request's headers."""
-        super().connection_made(transport)
+        self._closing = ClosedInTime(transport, self.loop, self.client_seconds)
+        super().connection_made(cast("asyncio.Transport", self._closing))
         self._expect_head()
 
     def data_received(self, data: bytes) -> None:
@@ -55,6 +59,10 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.transport.write(_TOO_LARGE)
             self.transport.close()
+        # It ended what was answered before, or began nothing, as a blank line does; uvicorn's
+        # bound ended with it.
+        if self._answered and not (self._in_head or self._in_body):
+            self._close_later()
 
     def on_message_begin(self) -> None:
         """Begin to wait for the headers of the next request of the connection."""
@@ -64,9 +72,23 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Go on to the request."""
         self._in_head = False
+        self._in_body = True
+        self._answered = False
         self._head_bytes = 0
         self._cancel()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Take note that the body is there, or that there is none."""
+        self._in_body = False
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Give the client so long to end a body that was answered before it was there."""
+        super().on_response_complete()
+        self._answered = self.cycle.response_complete  # the latest of those that wait in line
+        if self._answered and self._in_body:
+            self._close_later()
 
     def pause_writing(self) -> None:
         """Give the client so long to read what is there."""
@@ -86,13 +108,54 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._stuck is not None:
             self._stuck.cancel()
         super().connection_lost(exc)
+        self._closing.lost()
 
     def _expect_head(self) -> None:
         self._in_head = True
         self._cancel()
-        self._waiting = self.loop.call_later(self.client_seconds, self.transport.close)
+        self._close_later()
+
+    def _close_later(self) -> None:
+        """Close unless whole headers come before; what else comes does not put it off."""
+        if self._waiting is None and not self.transport.is_closing():
+            self._waiting = self.loop.call_later(self.client_seconds, self.transport.close)
 
     def _cancel(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+
+
+class ClosedInTime:
+    """A transport that is aborted where it cannot be closed: closing waits until all is read.
+
+    Args:
+        transport: Whose methods it has.
+        loop: The transport's.
+        seconds: Between the two.
+    """
+
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, seconds: float
+    ) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._seconds = seconds
+        self._abort: asyncio.TimerHandle | None = None
+        self.write = transport.write  # with is_closing, what every answer calls
+        self.is_closing = transport.is_closing
+
+    def __getattr__(self, name: str) -> object:
+        """Give what is the transport's own."""
+        return getattr(self._transport, name)
+
+    def close(self) -> None:
+        """Close it, and abort it after a while; a client that reads does not see the difference."""
+        self._transport.close()
+        if self._abort is None:
+            self._abort = self._loop.call_later(self._seconds, self._transport.abort)
+
+    def lost(self) -> None:
+        """Let go of the timer."""
+        if self._abort is not None:
+            self._abort.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import subprocess
@@ -11,8 +12,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
+from uvicorn import Config
+from uvicorn.server import ServerState
 
-from service.connections import MAX_HEAD_BYTES
+from service.connections import MAX_HEAD_BYTES, bounded_protocol
 from tests.service.test_server import start
 
 pytestmark = pytest.mark.e2e
@@ -122,6 +126,72 @@ def test_who_does_not_read_the_answer_is_cut_off(url: httpx.URL) -> None:
         connection.settimeout(5 * PATIENCE)
         _, said = closed_after(connection)
     assert said.count(b"HTTP/1.1 200") < wanted
+
+
+EARLY = HEAD.replace(b"localhost", b"elsewhere") + b"content-length: 1000\r\n\r\n"
+"""What is refused before a byte of the body is read."""
+
+
+def answered_early(url: httpx.URL) -> socket.socket:
+    connection = connect(url)
+    connection.sendall(EARLY)
+    assert_refused(connection)
+    return connection
+
+
+def assert_refused(connection: socket.socket) -> None:
+    said = b""
+    while not said.endswith(b"}"):
+        said += connection.recv(65_536)
+    assert said.startswith(b"HTTP/1.1 403 ")
+
+
+@pytest.mark.parametrize("sent", [b"", b"{", b" " * 1000, b" " * 1000 + b"\r\n"])
+def test_an_early_answer_does_not_leave_the_connection_open(url: httpx.URL, sent: bytes) -> None:
+    with answered_early(url) as connection:
+        connection.sendall(sent)
+        seconds, said = closed_after(connection)
+    assert 0.5 * PATIENCE < seconds < 3 * PATIENCE
+    assert not said
+
+
+def test_a_body_that_trickles_after_its_answer_is_no_better(url: httpx.URL) -> None:
+    with answered_early(url) as connection:
+        assert trickled(connection, b" ") < 3 * PATIENCE
+
+
+def test_blank_lines_between_requests_are_no_better(url: httpx.URL) -> None:
+    with connect(url) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        assert trickled(connection, b"\r\n") < 3 * PATIENCE
+
+
+def test_a_connection_goes_on_where_the_body_came_after_its_answer(url: httpx.URL) -> None:
+    with answered_early(url) as connection:
+        for _ in range(5):  # longer than the client's time for one of them
+            time.sleep(0.5 * PATIENCE)
+            connection.sendall(b" " * 1000 + EARLY)
+            assert_refused(connection)
+
+
+async def test_the_rest_of_an_answer_that_nobody_reads_is_given_up() -> None:
+    served, client = socket.socketpair()
+    served.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    config = Config(_answer_with_less_than_a_full_buffer, log_config=None)
+    protocol = bounded_protocol(0.1)(config, ServerState(), {})
+    with client:
+        await asyncio.get_running_loop().create_connection(lambda: protocol, sock=served)
+        client.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        async with asyncio.timeout(5):
+            while protocol in protocol.connections:
+                await asyncio.sleep(0.01)
+
+
+async def _answer_with_less_than_a_full_buffer(scope: Scope, receive: Receive, send: Send) -> None:
+    headers = [(b"content-length", b"60000")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": bytes(60_000)})
 
 
 def test_others_are_served_while_many_hold_connections(url: httpx.URL) -> None:
