@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from torch import Tensor
 from torch.optim import Optimizer
 
 from service.text.tokenizer import Tokenizer
 from training.data.corpus import Corpus
-from training.data.parallel_rows import joined_rows
+from training.data.parallel_rows import joined_rows, without_long
 from training.data.tokens import TokenTable
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits, TranslationBatches
+from training.decoders.unigram import log_frequencies
 from training.language_vocabularies import prepare_language_tokens, tokenize_columns
 from training.loop import LoopOptions, Phase, Precision
 from training.parameters import TextParameters, TranslationParameters
-from training.paths import Mixture
+from training.paths import Mixture, TrainingPath
 from training.preparation import EVERYTHING, corpus_plan, prepare_corpus
 from training.schedules import Schedule
 from training.served_vocabulary import ServedVocabulary
@@ -65,6 +67,20 @@ class TranslationText:
         return TranslationBatches(
             rows, self._tokens(limits.longest), mixture, limits=limits, seed=seed
         )
+
+    def log_frequencies(self, path: TrainingPath, target: str, *, longest: int) -> Tensor:
+        """Return float32 [V], the log of how often each id is due in one walk along `path`.
+
+        Args:
+            path: Whose rows are walked through.
+            target: The language that is written; its vocabulary has the V ids.
+            longest: Tokens; rows with a longer sentence are left out, as `batches` does.
+        """
+        tokens = self._tokens(longest)
+        rows = without_long(joined_rows(self.corpus, "en"), tokens, longest=longest)
+        due = rows.complete(path.languages)[:, path.languages.index(target)]
+        vocabulary = SHARED if SHARED in self.vocabularies else target
+        return log_frequencies(tokens, due, self.sizes[vocabulary])
 
     def development(
         self, system: TranslationSystem, mixture: Mixture, *, longest: int

@@ -8,9 +8,12 @@ import torch
 
 from training.data.batches import Sentences
 from training.data.folder import DataFolder
+from training.data.parallel_rows import joined_rows, without_long
 from training.data.templates import write_template_folder
 from training.data.translation_batches import BatchLimits
+from training.decoders.targets import force
 from training.parameters import TextParameters
+from training.paths import TrainingPath, even
 from training.pivots import pivot_mixture
 from training.translation_text import TranslationText, prepare_translation_text
 from training.workspace import Workspace
@@ -53,6 +56,20 @@ def test_sentences_that_are_too_long_are_left_out_not_cut(text: TranslationText)
         for side in (*(batch := batches.draw()).sources.values(), *batch.targets.values()):
             assert int(side.lengths.max()) <= longest
             assert set(_rows(side)) <= known
+
+
+def test_frequencies_are_those_of_a_walk_through_all_targets(text: TranslationText) -> None:
+    path = TrainingPath(("en",), ("de",))
+    longest = 20  # some are left out
+    rows = without_long(joined_rows(text.corpus, "en"), text._tokens(longest), longest=longest)
+    limits = BatchLimits(tokens=200, sentences=1, longest=longest)
+    batches = text.batches(even([path]), limits=limits, seed=0)
+    counts = np.ones(text.shared.size)
+    for _ in rows.complete(path.languages):
+        answers = force(batches.draw().targets["de"]).answers
+        counts += np.bincount(answers, minlength=text.shared.size)
+    found = text.log_frequencies(path, "de", longest=longest)
+    np.testing.assert_allclose(found.exp(), counts / counts.sum(), rtol=1e-5)
 
 
 def _ids(text: TranslationText, sentences: list[str]) -> list[list[int]]:

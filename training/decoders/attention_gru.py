@@ -45,6 +45,19 @@ class AttentionGruDecoder(nn.Module):
         self.readout = nn.Linear(hidden + embedding + states, embedding)
         self.output = nn.Linear(embedding, vocabulary)
 
+    def begin_with(self, log_frequencies: Tensor) -> None:
+        """Let the untrained decoder say how often each token occurs.
+
+        Else it has to learn that first, and the quickest way there is one readout for all places,
+        as long as can be: in ten to twenty steps tanh saturates, passes no gradient on, and some
+        models never learn more than these frequencies.
+
+        Args:
+            log_frequencies: float32 [V], natural logarithms.
+        """
+        with torch.no_grad():
+            self.output.bias.copy_(log_frequencies)
+
     def forward(
         self,
         encoded: Encoded,

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 
 from training import paths
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
+from training.decoders.attention_gru import AttentionGruDecoder
 from training.encoders.ntdv import SumOfHeads
 from training.export import Model
 from training.graphs.ntdv import ntdv_graph
@@ -158,7 +159,12 @@ def _build_translator(
     system = attention_gru(
         source, target, pieces=text.shared.size, embedding=p.embedding, width=p.width
     )
-    return _phase(p, text, system, paths.TrainingPath((source,), (target,)), steps=p.steps)
+    path = paths.TrainingPath((source,), (target,))
+    # Departure: Nematus begins with a bias of 0. Small models then often stay at the frequencies of
+    # tokens; a checkpoint that is gone on from brings its own bias.
+    decoder = cast(AttentionGruDecoder, system.decoders.of(target))
+    decoder.begin_with(text.log_frequencies(path, target, longest=p.longest))
+    return _phase(p, text, system, path, steps=p.steps)
 
 
 def _phase(

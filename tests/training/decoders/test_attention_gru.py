@@ -67,3 +67,14 @@ def test_pads_of_the_source_are_not_seen() -> None:
 def test_it_attends_to_states_and_refuses_to_go_without() -> None:
     with pytest.raises(ValueError, match="no states"):
         make()(Encoded(torch.zeros(2, 7)), TARGET, "de")
+
+
+def test_it_begins_with_the_frequencies_of_tokens() -> None:
+    torch.manual_seed(0)
+    decoder = AttentionGruDecoder(12, embedding=6, hidden=5, states=7)
+    due = torch.rand(12).log_softmax(0)
+    decoder.begin_with(due)
+    nn.init.zeros_(decoder.output.weight)
+    said = decoder(Encoded(torch.zeros(2, 1), States(torch.randn(2, 4, 7), MASK)), TARGET, "de")
+    torch.testing.assert_close(said.logits.log_softmax(1), due.expand(7, 12))
+    assert decoder.output.bias.requires_grad
