@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -15,19 +15,20 @@ from service.api.body import json_body
 from service.api.documents import FilterParameter, filter_of
 from service.api.hits import check_fields, hit_answer
 from service.api.input_vectors import embed_inputs
+from service.api.limits import check_count
 from service.api.openapi import answer, body
 from service.api.responses import Json
-from service.api.schemas.similar import MAX_HITS, HitAnswer, SimilarRequest
+from service.api.schemas.similar import MAX_HITS, MAX_NEIGHBOURS, HitAnswer, SimilarRequest
 from service.api.state import Resources
 from service.api.work import Work, WorkOf
 from service.demo.loader import DEMO_NAME
-from service.errors import InputError, NotFoundError
+from service.errors import InputError, NotFoundError, TooLargeError
 from service.inference.engine import EmbedOptions
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.document import check_language
 from service.search.grouping import Grouping
-from service.search.query import Found, Query, find
+from service.search.query import CANDIDATES_EACH, MAX_DEPTH, Found, Query, find
 from service.security.grants import Scope
 
 router = APIRouter(tags=["search"])
@@ -43,8 +44,11 @@ async def similar(
     request: Annotated[SimilarRequest, Depends(json_body(SimilarRequest))], work: WorkOf
 ) -> Json:
     """Find the documents nearest to texts, to other documents, or to vectors."""
-    rows = await _search(request, work)
-    return Json([[hit_answer(found, request.fields) for found in row] for row in rows])
+    return await _search(
+        request,
+        work,
+        lambda rows: [[hit_answer(found, request.fields) for found in row] for row in rows],
+    )
 
 
 @router.get("/similar", responses=answer(list[HitAnswer], "The neighbours, best first"))
@@ -73,11 +77,12 @@ async def similar_to_one(
         filter=filter_of(filter),
         model=model,
     )
-    (row,) = await _search(request, work)
-    return Json([hit_answer(found) for found in row])
+    return await _search(request, work, lambda rows: [hit_answer(found) for found in rows[0]])
 
 
-async def _search(request: SimilarRequest, work: Work) -> list[list[Found]]:
+async def _search(
+    request: SimilarRequest, work: Work, answer_of: Callable[[list[list[Found]]], object]
+) -> Json:
     check_fields(request.fields)
     query = Query(
         k=request.k,
@@ -89,6 +94,7 @@ async def _search(request: SimilarRequest, work: Work) -> list[list[Found]]:
         grouping=_grouping(request),
         by_margin=request.margin,
     )
+    _check_size(request, work)
     corpus = await work.run(_corpus, work.resources, request.corpus)
     if request.languages is not None:
         await work.run(_check_languages, request.languages, corpus, work.resources)
@@ -96,7 +102,26 @@ async def _search(request: SimilarRequest, work: Work) -> list[list[Found]]:
     started = time.perf_counter()
     found = await work.read(find, corpus, vectors, query)
     work.searched(corpus.name, time.perf_counter() - started)
-    return found
+    # Many hits are tens of megabytes of JSON, which all other requests would wait for.
+    return await work.read(lambda: Json(answer_of(found)))
+
+
+def _check_size(request: SimilarRequest, work: Work) -> None:
+    """Refuse more queries than texts are allowed, and more neighbours than memory is for."""
+    given = {"inputs": request.inputs, "ids": request.ids, "vectors": request.vectors}
+    ((field, queries),) = [(name, rows) for name, rows in given.items() if rows is not None]
+    check_count(queries, work.max_inputs, field=field)
+    each = request.offset + request.k
+    if request.margin or request.group is not None:
+        each = min(CANDIDATES_EACH * each, MAX_DEPTH)
+    if len(queries) * each > MAX_NEIGHBOURS:
+        raise TooLargeError(
+            f"{len(queries)} queries that look at {each} neighbours each are too much for one "
+            f"request; {MAX_NEIGHBOURS} neighbours are allowed.",
+            field="k",
+            given=request.k,
+            remedy="Lower k or offset, or split the queries over several requests.",
+        )
 
 
 def _grouping(request: SimilarRequest) -> Grouping | None:
@@ -146,9 +171,9 @@ def _check_languages(languages: Sequence[str], corpus: CorpusBackend, resources:
 
 async def _query_vectors(request: SimilarRequest, corpus: CorpusBackend, work: Work) -> Vectors:
     if request.vectors is not None:
-        return _vectors_given(request.vectors, corpus)
+        return await work.read(_vectors_given, request.vectors, corpus)
     if request.ids is not None:
-        return await work.run(corpus.vectors_of, request.ids)
+        return await work.read(corpus.vectors_of, request.ids)
     assert request.inputs is not None, "the request's own check; this is a bug"
     encoder = work.resources.encoder_for_space(
         corpus.space, preferred=corpus.model, named=request.model, language=request.language

@@ -11,6 +11,8 @@ from service.api.schemas.splitting import DocumentFields
 from service.errors import InputError
 
 MAX_HITS = 1000
+MAX_NEIGHBOURS = 256 * MAX_HITS
+"""Of all queries of a request together: as many hits take about 0.2 GB until they are sent."""
 
 
 def _one_or_many_vectors(value: object) -> object:
@@ -65,7 +67,11 @@ class SimilarRequest(DocumentFields):
     vectors: VectorRows | None = Field(
         None, description="A list of vectors of the corpus' space and width"
     )
-    k: int = Field(10, ge=1, le=MAX_HITS, description=f"Hits for each input, 1 to {MAX_HITS}")
+    k: int = Field(
+        10, ge=1, le=MAX_HITS,
+        description=f"Hits for each input, 1 to {MAX_HITS}; inputs times offset + k may be "
+        f"{MAX_NEIGHBOURS:,}, with group or margin a quarter of that",
+    )  # fmt: skip
     languages: list[str] | None = Field(
         None, min_length=1, description="A list of language codes; only documents in one of them"
     )

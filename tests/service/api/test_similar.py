@@ -229,6 +229,38 @@ async def test_what_a_search_cannot_do_is_refused(
     assert_problem(response, 422, field=field)
 
 
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"inputs": ["cat"] * 2049}, "inputs"),
+        ({"ids": ["cat-en"] * 2049}, "ids"),
+        ({"vectors": [[1.0] * DIMENSION] * 2049}, "vectors"),
+        ({"ids": ["cat-en"] * 257, "k": 1000}, "k"),
+        ({"ids": ["cat-en"] * 129, "k": 1000, "offset": 1000}, "k"),
+        ({"ids": ["cat-en"] * 65, "k": 1000, "margin": True}, "k"),
+        ({"ids": ["cat-en"] * 65, "k": 1000, "group": {"field": "topic"}}, "k"),
+    ],
+)
+async def test_what_is_too_much_for_one_search_is_refused(
+    library: Running, body: dict[str, object], field: str
+) -> None:
+    assert_problem(await library.client.post("/similar", json=body), 413, field=field)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"ids": ["cat-en"] * 2048},
+        {"ids": ["cat-en"] * 256, "k": 1000},
+        {"ids": ["cat-en"] * 2048, "group": {"field": "topic"}},
+    ],
+)
+async def test_many_queries_are_one_search(library: Running, body: dict[str, object]) -> None:
+    response = await library.client.post("/similar", json=body)
+    assert response.status_code == 200, response.text
+    assert len(response.json()) == len(body["ids"])  # type: ignore[arg-type]
+
+
 async def test_a_document_may_be_what_is_looked_for(running: Running) -> None:
     await running.fill()
     long = "The cat sleeps on the warm windowsill. " * 60
