@@ -7,10 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from service.commands.sources import STDIN, FieldNames, Format, Source
+from service.commands.sources import (
+    STDIN,
+    TEXT_SUFFIX,
+    FieldNames,
+    Format,
+    GeneratedIds,
+    Source,
+    own_id,
+)
 from service.errors import InputError, NotFoundError
-
-TEXT_SUFFIX = ".txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +42,19 @@ def read_items(
     Raises:
         InputError: A record that has no text, or is broken, with its file and number.
         NotFoundError: A file that is not there.
+        SettingsError: Two files whose records would get the same ids.
     """
+    ids = GeneratedIds(paths)
     for path in paths:
         if path != STDIN and not Path(path).is_file():
             raise NotFoundError("There is no such file.", field="INPUT", given=path)
         if format is None and path.removesuffix(".gz").endswith(TEXT_SUFFIX):
-            yield from _lines(path)
+            yield from _lines(path, ids)
         else:
-            yield from _records(Source(path, format), names)
+            yield from _records(Source(path, format), names, ids)
 
 
-def _lines(path: str) -> Iterator[Item]:
-    stem = Path(path).name.partition(".")[0]
+def _lines(path: str, ids: GeneratedIds) -> Iterator[Item]:
     with gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -55,10 +62,10 @@ def _lines(path: str) -> Iterator[Item]:
             except UnicodeDecodeError as error:
                 raise _broken(path, number, f"it is no UTF-8: {error}") from None
             if text.strip():
-                yield Item(f"{stem}:{number}", text)
+                yield Item(ids.make(path, number), text)
 
 
-def _records(source: Source, names: FieldNames) -> Iterator[Item]:
+def _records(source: Source, names: FieldNames, ids: GeneratedIds) -> Iterator[Item]:
     for number, record in source.records():
         if isinstance(record, InputError):
             raise _broken(source.path, number, record.message)
@@ -69,7 +76,7 @@ def _records(source: Source, names: FieldNames) -> Iterator[Item]:
             raise _broken(source.path, number, f"it has no text in the field {names.text!r}")
         language = record.get(names.language)
         yield Item(
-            str(record.get(names.id, f"{source.name}:{number}")),
+            own_id(record, names) or ids.make(source.path, number),
             text,
             language if isinstance(language, str) else None,
         )

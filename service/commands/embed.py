@@ -67,7 +67,8 @@ def embed(  # one parameter an option
     """Print the vector of each text; texts come as arguments or on stdin.
 
     With --out, encode whole files: JSON lines, CSV, TSV, Parquet, or .txt with a text a line. The
-    Parquet files hold id and vector. The same command resumes a run that was stopped.
+    Parquet files hold id and vector; a record without an id is called FILE:NUMBER, the file without
+    .jsonl, .gz and the like. The same command resumes a run that was stopped.
 
     \b
     Example: echo "Guten Morgen" | interlingua embed --dimensions 64

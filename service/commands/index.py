@@ -59,6 +59,7 @@ def index(
 
     Fields other than id, text, language and vector become metadata. A document that is there
     already, word for word, is not encoded again: to resume a run that broke off, run it again.
+    The third record of news.2024.jsonl is news.2024:3 where it has no id.
 
     \b
     Example: interlingua index books.csv --corpus books --text-field title --language de

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ import click
 from service.commands.corpora_directory import fitting_encoder, opened_corpora
 from service.commands.model_choice import chosen_model
 from service.commands.progress_line import ProgressLine
-from service.commands.sources import FieldNames, Format, Source, to_incoming
+from service.commands.sources import FieldNames, Format, GeneratedIds, Source, to_incoming
 from service.errors import InputError, NotFoundError
 from service.hardware import available_cores
 from service.inference.encoder import Encoder
@@ -61,6 +62,7 @@ def run_index(
 ) -> None:
     """Put the documents of `paths` into the corpus `name`, and say what came of each."""
     sources = [Source(path, format) for path in paths]
+    ids = GeneratedIds(paths)
     with opened_corpora(data) as corpora:
         corpus, encoder = _open(corpora, name, model, data, new)
         engine = Engine(
@@ -72,7 +74,7 @@ def run_index(
                 counts = IndexCounts()
                 for counts in index_documents(
                     corpus,
-                    reader.items(source, corpus),
+                    reader.items(source, corpus, ids),
                     lambda texts: embed_patiently(engine, encoder, texts).vectors,
                     overwrite=overwrite,
                 ):
@@ -101,14 +103,14 @@ class Reader:
         self._strict = strict
         self._broken = 0
 
-    def items(self, source: Source, corpus: CorpusBackend) -> Iterator[Incoming]:
+    def items(self, source: Source, corpus: CorpusBackend, ids: GeneratedIds) -> Iterator[Incoming]:
         """Yield the documents of `source` that `corpus` takes."""
         try:
             for number, record in source.records():
                 try:
                     yield to_incoming(
                         record,
-                        name=f"{source.name}:{number}",
+                        make_id=partial(ids.make, source.path, number),
                         names=self._names,
                         language=self._language,
                         dimension=corpus.dimension,

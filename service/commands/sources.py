@@ -8,7 +8,7 @@ import gzip
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,8 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 _BY_SUFFIX: Mapping[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
 }  # fmt: skip
+TEXT_SUFFIX = ".txt"
+"""Of files with a text a line, which bulk encoding takes too."""
 
 PARQUET_ROWS = 1024
 LONGEST_CELL = 1 << 24
@@ -36,7 +38,7 @@ class FieldNames:
     """Which field of a record is what; all others become metadata.
 
     Attributes:
-        id: Where a record has none, its number makes one.
+        id: `GeneratedIds` makes one where a record has none, or null.
         text: What is searched.
         language: Of the text, where a record says it.
         vector: Ready-made, where a record brings it.
@@ -46,6 +48,38 @@ class FieldNames:
     text: str = "text"
     language: str = "language"
     vector: str = VECTOR_FIELD
+
+
+class GeneratedIds:
+    """Ids for records that bring none: `news:3` is the third of news.jsonl.
+
+    Args:
+        paths: All inputs of a run.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._stems = {path: _stem(path) for path in paths}
+        self._paths: dict[str, list[str]] = {}
+        for path in paths:
+            self._paths.setdefault(self._stems[path], []).append(path)
+
+    def make(self, path: str, number: int) -> str:
+        """Return the id of a record of `path`.
+
+        Raises:
+            SettingsError: Records of another input would have the same, and replace these.
+        """
+        stem = self._stems[path]
+        first, *others = self._paths[stem]
+        if others:
+            raise SettingsError(
+                f"{first} and {others[0]} give their records the same ids: {stem}:1 and so on.",
+                field="path",
+                given=path,
+                remedy="Rename one or leave it out, or give the records ids of their own "
+                "(--id-field).",
+            )
+        return f"{stem}:{number}"
 
 
 class Source:
@@ -67,11 +101,6 @@ class Source:
         self._raw: IO[bytes] | None = None
         self._rows_done = 0
         self._rows = 0
-
-    @property
-    def name(self) -> str:
-        """What generated ids begin with."""
-        return "stdin" if self.path == STDIN else Path(self.path).name.partition(".")[0]
 
     @property
     def fraction(self) -> float | None:
@@ -136,7 +165,7 @@ class Source:
 def to_incoming(
     record: object,
     *,
-    name: str,
+    make_id: Callable[[], str],
     names: FieldNames,
     language: str | None,
     dimension: int,
@@ -146,7 +175,7 @@ def to_incoming(
 
     Args:
         record: Of a source.
-        name: Its id where it brings none.
+        make_id: Called for its id where it brings none.
         names: Which field is what.
         language: Of the text where the record names none.
         dimension: Width of the corpus' vectors.
@@ -165,7 +194,7 @@ def to_incoming(
         known.add("metadata")
     further = {key: value for key, value in record.items() if key not in known}
     document = {
-        "id": str(record.get(names.id, name)),
+        "id": own_id(record, names) or make_id(),
         "language": record.get(names.language) or language,
         "metadata": {**(metadata if isinstance(metadata, dict) else {}), **further},
     }
@@ -174,6 +203,26 @@ def to_incoming(
     if record.get(names.vector) is not None:
         document[VECTOR_FIELD] = record[names.vector]
     return incoming_from_json(document, dimension=dimension, fields=fields)
+
+
+def own_id(record: Mapping[str, object], names: FieldNames) -> str | None:
+    """Return the id that a record brings; None where it is not there, null, or empty as in CSV."""
+    id = record.get(names.id)
+    return None if id is None or id == "" else str(id)
+
+
+def _stem(path: str) -> str:
+    """Return the name of a file without what says its format.
+
+    A name with one dot ends there, whatever follows, so that ids of files with a format of their
+    own (--format) stay what they were.
+    """
+    if path == STDIN:
+        return "stdin"
+    name = Path(path).name.removesuffix(".gz")
+    stem, dot, suffix = name.rpartition(".")
+    known = f".{suffix.lower()}" in (*_BY_SUFFIX, TEXT_SUFFIX)
+    return stem if dot and (known or "." not in stem) else name
 
 
 def _guess(path: str) -> Format:

@@ -7,7 +7,7 @@ import pytest
 
 from service.bulk.items import Item, read_items
 from service.commands.sources import FieldNames
-from service.errors import InputError, NotFoundError
+from service.errors import InputError, NotFoundError, SettingsError
 
 
 def read(*paths: Path, **names: str) -> list[Item]:
@@ -17,8 +17,8 @@ def read(*paths: Path, **names: str) -> list[Item]:
 def test_lines_of_text_are_numbered(tmp_path: Path) -> None:
     path = tmp_path / "a.b.txt"
     path.write_bytes("one\r\n\n  \nvier ü\n".encode())
-    assert read(path) == [Item("a:1", "one"), Item("a:4", "vier ü")]
-    packed = tmp_path / "a.txt.gz"
+    assert read(path) == [Item("a.b:1", "one"), Item("a.b:4", "vier ü")]
+    packed = tmp_path / "a.b.txt.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert read(packed) == read(path)
 
@@ -29,6 +29,25 @@ def test_records_bring_ids_and_languages(tmp_path: Path) -> None:
     assert read(path) == [Item("7", "x", "de"), Item("a:2", "y")]
     path.write_text('{"key": "k", "body": "x"}\n')
     assert read(path, id="key", text="body") == [Item("k", "x")]
+
+
+def test_null_is_no_id(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": null, "text": "x"}\n{"id": "", "text": "y"}\n{"id": 0, "text": "z"}\n')
+    assert [item.id for item in read(path)] == ["a:1", "a:2", "0"]
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.jsonl"])
+def test_files_whose_ids_would_be_the_same_are_refused(tmp_path: Path, name: str) -> None:
+    paths = [tmp_path / folder / name for folder in ("a", "b")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text('{"text": "one"}\n')
+    with pytest.raises(SettingsError, match=f"{paths[0]} and {paths[1]}") as caught:
+        read(*paths)
+    assert "--id-field" in str(caught.value)
+    paths[1].rename(tmp_path / "b" / f"y.{name}")
+    assert [item.id for item in read(paths[0], tmp_path / "b" / f"y.{name}")] == ["x:1", "y.x:1"]
 
 
 def test_parquet_is_read(tmp_path: Path) -> None:

@@ -71,6 +71,25 @@ def test_jsonl_from_a_file_and_again(run: Run, tmp_path: Path) -> None:
     assert "a second" not in overwritten.output
 
 
+def test_no_document_replaces_one_of_another_file(run: Run, tmp_path: Path) -> None:
+    nameless = as_jsonl([{"id": None, "text": "Bread."}, {"text": "A cat."}])
+    for name in ("x.2023.jsonl", "x.2024.jsonl"):
+        Path(name).write_bytes(nameless)
+    index(run, "x.2023.jsonl", "x.2024.jsonl")
+    made = {"x.2023:1", "x.2023:2", "x.2024:1", "x.2024:2"}
+    assert set(corpus_documents(tmp_path)) == made
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "x.jsonl").write_bytes(as_jsonl([{**RECORDS[0], "id": folder}]))
+    index(run, "a/x.jsonl", "b/x.jsonl")
+    assert set(corpus_documents(tmp_path)) == {*made, "a", "b"}
+    Path("b/x.jsonl").write_bytes(nameless)
+    result = run("index", "a/x.jsonl", "b/x.jsonl", "--corpus", "notes")
+    assert result.exit_code == 1
+    assert "a/x.jsonl and b/x.jsonl" in result.output
+    assert set(corpus_documents(tmp_path)) == {*made, "a", "b"}
+
+
 def test_a_pipe_a_gz_a_csv_and_other_names(run: Run, tmp_path: Path) -> None:
     index(run, "-", input=as_jsonl(RECORDS[:1]))
     Path("more.jsonl.gz").write_bytes(gzip.compress(as_jsonl(RECORDS[1:2])))

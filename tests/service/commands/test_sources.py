@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from service.commands.sources import STDIN, GeneratedIds
+from service.errors import SettingsError
+
+
+@pytest.mark.parametrize(
+    ("path", "id"),
+    [
+        ("news.jsonl", "news:3"),
+        ("dir.d/news.csv.gz", "news:3"),
+        ("news.parquet", "news:3"),
+        ("NEWS.TSV", "NEWS:3"),
+        ("news.dump", "news:3"),  # read with --format
+        ("news.dump.gz", "news:3"),
+        ("news", "news:3"),
+        ("news.2023.jsonl", "news.2023:3"),
+        ("news.2023.txt.gz", "news.2023:3"),
+        ("news.2023.dump", "news.2023.dump:3"),
+        (".news.jsonl", ".news:3"),
+        (STDIN, "stdin:3"),
+    ],
+)
+def test_an_id_is_the_name_without_its_format_and_the_number(path: str, id: str) -> None:
+    assert GeneratedIds([path]).make(path, 3) == id
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["a/x.jsonl", "b/x.jsonl"],
+        ["y.csv", "x.jsonl", "x.csv.gz"],
+        ["stdin.jsonl", STDIN],
+        ["x.txt", "x.txt"],
+    ],
+)
+def test_ids_that_two_inputs_would_share_are_refused(paths: list[str]) -> None:
+    ids = GeneratedIds(paths)
+    for path in paths[-2:]:
+        with pytest.raises(SettingsError, match=f"{paths[-2]} and {paths[-1]}") as caught:
+            ids.make(path, 1)
+        assert caught.value.field == "path"
+        assert caught.value.remedy is not None
+
+
+def test_names_that_differ_past_a_dot_are_told_apart() -> None:
+    paths = ["news.2023.jsonl", "news.2024.jsonl"]
+    ids = GeneratedIds(paths)
+    assert [ids.make(path, 1) for path in paths] == ["news.2023:1", "news.2024:1"]
