@@ -50,7 +50,7 @@ class LoopOptions:
 
     steps: int
     log_every: int = 100  # steps
-    develop_every: int = 0  # steps; 0 never
+    develop_every: int = 0  # steps, and after the last one; 0 never
     checkpoint_seconds: float = 120.0
     watch: str | None = None  # the development figure that decides which weights are best
     better: Literal["higher", "lower"] = "higher"
@@ -193,9 +193,9 @@ class Loop(Generic[B_co]):
             at.step += 1
             at.words += words
             at.seconds += time.perf_counter() - begun
-            if at.step % options.log_every == 0 or at.step == options.steps:
+            if _is_due(at.step, options.log_every, last=options.steps):
                 sums = self._log(log, sums)
-            if options.develop_every and at.step % options.develop_every == 0:
+            if _is_due(at.step, options.develop_every, last=options.steps):
                 self._develop(log)
             if time.perf_counter() - saved > options.checkpoint_seconds:
                 self._save()
@@ -303,6 +303,11 @@ class Loop(Generic[B_co]):
         )
         self._at = _Position(step, words, seconds, best, worse)
         self._stopped = bool(content["stopped"])
+
+
+def _is_due(step: int, every: int, *, last: int) -> bool:
+    """Return whether what is done every so many steps, and after the last, is done after `step`."""
+    return every > 0 and (step % every == 0 or step == last)
 
 
 def _dense(system: nn.Module) -> list[nn.Parameter]:

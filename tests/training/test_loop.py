@@ -51,6 +51,15 @@ def _losses(directory: Path) -> list[float]:
     return [row["loss"] for row in rows if "loss" in row]
 
 
+def _developed(directory: Path) -> list[float]:
+    return [row["step"] for row in read_metrics(directory / "metrics.jsonl", "dev")]
+
+
+def _nothing() -> dict[str, float]:
+    """Development that measures nothing."""
+    return {}
+
+
 def test_the_loss_falls_and_everything_is_logged(tmp_path: Path) -> None:
     outcome = Loop(make_phase(), tmp_path, device=CPU).run()
     losses = _losses(tmp_path)
@@ -88,15 +97,17 @@ def _pull_the_plug() -> None:
 def test_a_run_that_was_broken_off_gives_the_same_losses(
     tmp_path: Path, how: Callable[[], object], raised: type[BaseException], logged: int
 ) -> None:
-    Loop(make_phase(), tmp_path / "whole", device=CPU).run()
-    phase = make_phase(replace(OPTIONS, checkpoint_seconds=0.0))
+    options = replace(OPTIONS, develop_every=5)
+    Loop(make_phase(options, _nothing), tmp_path / "whole", device=CPU).run()
+    phase = make_phase(replace(options, checkpoint_seconds=0.0), _nothing)
     _break_in_step(phase, 5, how)
     with pytest.raises(raised):
         Loop(phase, tmp_path / "parts", device=CPU).run()
     assert len(_losses(tmp_path / "parts")) == logged
     torch.manual_seed(99)  # another process has other random numbers
-    Loop(make_phase(), tmp_path / "parts", device=CPU).run()
+    Loop(make_phase(options, _nothing), tmp_path / "parts", device=CPU).run()
     assert _losses(tmp_path / "parts") == _losses(tmp_path / "whole")
+    assert _developed(tmp_path / "parts") == [5, 10, 12]
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
@@ -120,6 +131,27 @@ def test_it_stops_when_development_gets_no_better_and_keeps_the_best(tmp_path: P
     assert not torch.equal(best, last)
     rows = read_metrics(tmp_path / "metrics.jsonl", "dev")
     assert [row["error"] for row in rows] == [3.0, 2.0, 2.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("every", "steps"), [(5, [5, 10, 12]), (6, [6, 12]), (12, [12]), (20, [12]), (0, [])]
+)
+def test_it_develops_every_so_often_and_once_at_the_end(
+    tmp_path: Path, every: int, steps: list[int]
+) -> None:
+    phase = make_phase(replace(OPTIONS, develop_every=every), _nothing)
+    Loop(phase, tmp_path, device=CPU).run()
+    assert _developed(tmp_path) == steps
+
+
+def test_the_last_weights_are_kept_where_they_are_the_best(tmp_path: Path) -> None:
+    figures = iter([3.0, 2.0])
+    options = replace(OPTIONS, develop_every=8, watch="error", better="lower")
+    phase = make_phase(options, lambda: {"error": next(figures)})
+    Loop(phase, tmp_path, device=CPU).run()
+    best = torch.load(tmp_path / BEST_FILE, weights_only=True)["system"]["encoder.table"]
+    last = torch.load(tmp_path / LAST_FILE, weights_only=True)["system"]["encoder.table"]
+    assert torch.equal(best, last)
 
 
 def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:
