@@ -100,7 +100,7 @@ class Settings(BaseSettings):
         512,
         ge=1,
         description="Requests that are answered at a time; those that come then get a 429, and "
-        "those of a key that has four fifths of them",
+        "those of a key that has four fifths of them, or without a key where keys are set",
     )
     max_inputs: int = Field(2048, ge=1, description="Texts in one request")
     token_input: TokenInput = Field(

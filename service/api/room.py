@@ -4,7 +4,8 @@ Two things are bounded here: how many requests are answered at a time, whatever 
 requests for vectors where the queue of texts is full. To read and parse one of those costs as much
 as a static model takes to embed it, and to bring a refusal through routing, dependencies and
 handlers costs three times what it takes here: a flood would be refused at the price of what
-everybody gets. Both are fair between keys: none fills more than four fifths.
+everybody gets. Both are fair between keys: none fills more than four fifths, nor do all who come
+without one where keys are set.
 """
 
 from __future__ import annotations
@@ -79,10 +80,12 @@ class RoomMiddleware:
 
     def _check_number(self, client: str) -> None:
         total, own = self._answered.total(), self._answered[client]
-        if total < self._most and (not client or own < CLIENT_SHARE * self._most):
+        alone = not client and self._state.keys.open_to_all
+        if total < self._most and (alone or own < CLIENT_SHARE * self._most):
             return
+        whose = "yours" if client else "without a key"
         raise OverloadedError(
-            f"{total} requests are answered now, {own} of them yours; {self._most} may be.",
+            f"{total} requests are answered now, {own} of them {whose}; {self._most} may be.",
             retry_after_seconds=1.0,
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from starlette.types import Message
 
 from service.inference.queue import CLIENT_SHARE, FEW_REQUESTS, WorkQueue
 from tests.service.api.running import Running, assert_problem, run_app, tiny_settings
@@ -120,3 +121,47 @@ async def test_so_many_requests_are_answered_at_a_time_and_no_key_has_them_all(
     assert {task.result() for task in [*first, other]} == {404}
     assert await search("a") == 404
     assert await narrow.metric("interlingua_rejected_total", reason="overloaded") == 2
+
+
+async def test_who_comes_without_a_key_leaves_room_for_the_keys(narrow: Running) -> None:
+    async with asyncio.TaskGroup() as group:
+        read = Event()
+        unread = [group.create_task(ask_for_page(narrow, read)) for _ in range(4)]
+        await asyncio.sleep(0.05)
+        refused = await narrow.client.get("/openapi.json")
+        assert "4 of them without a key" in str(assert_problem(refused, 429)["detail"])
+        headers = {"authorization": "Bearer a"}
+        assert (await narrow.client.get("/models", headers=headers)).status_code == 200
+        read.set()
+    assert [task.result() for task in unread] == [200] * 4
+
+
+async def test_where_there_are_no_keys_all_may_have_all(tiny_bundle: Path, tmp_path: Path) -> None:
+    async with (
+        run_app(tiny_settings(tiny_bundle, tmp_path, max_requests=5)) as running,
+        asyncio.TaskGroup() as group,
+    ):
+        read = Event()
+        for _ in range(4):
+            group.create_task(ask_for_page(running, read))
+        await asyncio.sleep(0.05)
+        assert (await running.client.get("/models")).status_code == 200
+        read.set()
+
+
+async def ask_for_page(running: Running, read: Event) -> int:
+    """Ask for a public page without a key, and take the answer when `read` is set."""
+    statuses: list[int] = []
+
+    async def receive() -> Message:
+        raise AssertionError("a page has no body")
+
+    async def send(message: Message) -> None:
+        await read.wait()
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    scope = {"type": "http", "method": "GET", "path": "/openapi.json", "query_string": b"",
+             "headers": [(b"host", b"localhost")]}  # fmt: skip
+    await running.app(scope, receive, send)
+    return statuses[0]
