@@ -10,12 +10,14 @@ from typing import Literal
 
 from training.claims.quantities import Quantity
 from training.claims.trained import Run, System
+from training.claims.verdict import SECOND_LOOK_LEVEL
+from training.evaluation.significance import LEVEL
 
 Relation = Literal["better", "far better", "not worse", "at least", "at most", "better by fold"]
 
 SEEDS = (0, 1, 2)
 FIVE_SEEDS = (0, 1, 2, 3, 4)
-"""Of claims that three left undecided."""
+"""Of claims that three left undecided, and that are looked at a second time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,11 @@ class Claim:
     scale: str = ""
     seeds: tuple[int, ...] = SEEDS
     map: Quantity | None = None
+
+    @property
+    def level(self) -> float:
+        """Of its tests: see `training.claims.verdict`."""
+        return LEVEL if len(self.seeds) <= len(SEEDS) else SECOND_LOOK_LEVEL
 
     def cells(self) -> list[tuple[str, Quantity]]:
         """Return every system and quantity that is measured, each once, in order."""

@@ -21,6 +21,7 @@ from training.claims.store import read_json, write_json
 from training.claims.trained import Run, train_run
 from training.claims.verdict import (
     Finding,
+    TwoSided,
     all_of,
     at_least,
     at_most,
@@ -70,7 +71,7 @@ def measure_claim(
 
 def judge(claim: Claim, cells: Cells) -> dict[str, object]:
     """Return the result of `claim` as it is kept: figures, tests, verdict, where it was made."""
-    parts = [_judge_part(part, cells) for part in claim.parts]
+    parts = [_judge_part(part, cells, claim.level) for part in claim.parts]
     shown = [
         {
             "system": name,
@@ -86,6 +87,7 @@ def judge(claim: Claim, cells: Cells) -> dict[str, object]:
         "key": claim.key(),
         "verdict": all_of([part["verdict"] for part in parts]),  # type: ignore[misc]
         "seeds": list(claim.seeds),
+        "level": claim.level,
         "parts": parts,
         "figures": shown,
         "systems": {
@@ -162,9 +164,9 @@ def run_claim(
     return result
 
 
-def _judge_part(part: Part, cells: Cells) -> dict[str, object]:
+def _judge_part(part: Part, cells: Cells, level: float) -> dict[str, object]:
     found = [cells[cell] for cell in part.cells]
-    finding = _find(part, [[one.value for one in measured] for measured in found], found)
+    finding = _find(part, found, level)
     learnt = all(_has_learnt(part, measured) for measured in found)
     return {
         "says": part.says,
@@ -196,24 +198,27 @@ def _has_learnt(part: Part, measured: Sequence[Measured]) -> bool:
     return mean > part.learnt if part.quantity.better == "higher" else mean < part.learnt
 
 
-def _find(
-    part: Part, values: Sequence[Sequence[float]], measured: Sequence[Sequence[Measured]]
-) -> Finding:
+def _find(part: Part, measured: Sequence[Sequence[Measured]], level: float) -> Finding:
     higher = part.quantity.better == "higher"
+    values = [[one.value for one in side] for side in measured]
     if part.relation == "at least":
-        return at_least(values[0], part.bound)
+        return at_least(values[0], part.bound, level=level)
     if part.relation == "at most":
-        return at_most(values[0], part.bound)
+        return at_most(values[0], part.bound, level=level)
     first, second = values
-    compare = paired if part.of_the_same_runs else welch
+    compare: TwoSided = paired if part.of_the_same_runs else welch
     if part.relation == "far better":
-        return far_better(first, second, least=part.bound, higher=higher, compare=compare)
+        return far_better(
+            first, second, least=part.bound, higher=higher, compare=compare, level=level
+        )
     if part.relation == "not worse":
-        return not_worse(first, second, margin=part.bound, higher=higher, compare=compare)
+        return not_worse(
+            first, second, margin=part.bound, higher=higher, compare=compare, level=level
+        )
     if part.relation == "better by fold":
         folds = [[one.by_fold for one in side] for side in measured]
         return better_by_fold(folds[0], folds[1], higher=higher)
-    return better(first, second, higher=higher, compare=compare)
+    return better(first, second, higher=higher, compare=compare, level=level)
 
 
 def _rounded(values: Sequence[float]) -> list[float]:

@@ -26,7 +26,7 @@ class Test:
         t: The statistic.
         freedom: Degrees of freedom.
         p: Two-tailed.
-        low: Lower end of the 95 % interval of the difference.
+        low: Lower end of the interval of the difference, of confidence 1 - level.
         high: Upper end.
     """
 
@@ -38,7 +38,11 @@ class Test:
     high: float
 
 
-def one_sample(values: Sequence[float], expected: float = 0.0) -> Test:
+LEVEL = 0.05
+"""Of an interval, where none is named: it is the 95 % interval."""
+
+
+def one_sample(values: Sequence[float], expected: float = 0.0, *, level: float = LEVEL) -> Test:
     """Return the test that `values` have the mean `expected`.
 
     Raises:
@@ -46,10 +50,10 @@ def one_sample(values: Sequence[float], expected: float = 0.0) -> Test:
     """
     _enough(values)
     error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return _test(float(np.mean(values)) - expected, error, len(values) - 1)
+    return _test(float(np.mean(values)) - expected, error, len(values) - 1, level)
 
 
-def paired(first: Sequence[float], second: Sequence[float]) -> Test:
+def paired(first: Sequence[float], second: Sequence[float], *, level: float = LEVEL) -> Test:
     """Return the test that pairs of values differ by 0 in the mean.
 
     Raises:
@@ -57,10 +61,10 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Test:
     """
     if len(first) != len(second):
         raise InputError(f"{len(first)} values cannot be paired with {len(second)}.")
-    return one_sample([a - b for a, b in zip(first, second, strict=True)])
+    return one_sample([a - b for a, b in zip(first, second, strict=True)], level=level)
 
 
-def welch(first: Sequence[float], second: Sequence[float]) -> Test:
+def welch(first: Sequence[float], second: Sequence[float], *, level: float = LEVEL) -> Test:
     """Return the test that two samples, of whatever spread, have the same mean.
 
     Raises:
@@ -74,7 +78,7 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Test:
         part**2 / (len(values) - 1) for part, values in zip(parts, (first, second), strict=True)
     ]
     freedom = total**2 / sum(shares) if total > 0 else len(first) + len(second) - 2
-    return _test(float(np.mean(first) - np.mean(second)), math.sqrt(total), freedom)
+    return _test(float(np.mean(first) - np.mean(second)), math.sqrt(total), freedom, level)
 
 
 def _enough(values: Sequence[float]) -> None:
@@ -82,12 +86,12 @@ def _enough(values: Sequence[float]) -> None:
         raise InputError(f"A t-test needs two values or more, not {len(values)}.")
 
 
-def _test(difference: float, error: float, freedom: float) -> Test:
+def _test(difference: float, error: float, freedom: float, level: float) -> Test:
     if error == 0.0:
         certain = 1.0 if difference == 0.0 else 0.0
         t = 0.0 if difference == 0.0 else math.copysign(math.inf, difference)
         return Test(difference, t, freedom, certain, difference, difference)
     t = difference / error
     p = 2.0 * float(stdtr(freedom, -abs(t)))
-    reach = float(stdtrit(freedom, 0.975)) * error
+    reach = float(stdtrit(freedom, 1.0 - level / 2.0)) * error
     return Test(difference, t, freedom, p, difference - reach, difference + reach)

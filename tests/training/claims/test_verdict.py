@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
+from tests.training.claims.made_claim import made_claim
+from training.claims.claim import FIVE_SEEDS
 from training.claims.verdict import (
+    SECOND_LOOK_LEVEL,
     all_of,
     at_least,
     at_most,
@@ -14,7 +17,7 @@ from training.claims.verdict import (
     far_better,
     not_worse,
 )
-from training.evaluation.significance import paired
+from training.evaluation.significance import LEVEL, paired
 
 HIGH, LOW, WIDE = [80.0, 81.0, 82.0], [70.0, 71.0, 72.0], [60.0, 75.0, 90.0]
 
@@ -76,6 +79,26 @@ def test_measures_of_the_same_runs_are_compared_run_by_run() -> None:
     assert far_better(first, second, least=2.0, higher=True).verdict == "undecided"
     nearly = far_better(first, second, least=2.0, higher=True, compare=paired)
     assert nearly.verdict == "does not hold"  # a difference of 2 is excluded
+
+
+def test_a_second_look_is_stricter() -> None:
+    first, second = [31.2, 36.1, 38.5, 34.0, 37.9], [22.1, 33.0, 31.4, 26.5, 32.6]
+    once = better(first, second, higher=True)
+    again = better(first, second, higher=True, level=SECOND_LOOK_LEVEL)
+    assert (once.verdict, again.verdict) == ("holds", "undecided")
+    expected = stats.ttest_ind(first, second, equal_var=False)
+    assert once.test.p == again.test.p == pytest.approx(expected.pvalue)
+    for found, level in ((once, LEVEL), (again, SECOND_LOOK_LEVEL)):
+        interval = expected.confidence_interval(1 - level)
+        assert (found.test.low, found.test.high) == pytest.approx((interval.low, interval.high))
+    assert not_worse(first, second, margin=0.0, higher=True).verdict == "holds"
+    strict = not_worse(first, second, margin=0.0, higher=True, level=SECOND_LOOK_LEVEL)
+    assert strict.verdict == "undecided"
+
+
+def test_a_claim_of_five_seeds_is_one_of_a_second_look() -> None:
+    assert made_claim().level == LEVEL
+    assert made_claim(seeds=FIVE_SEEDS).level == SECOND_LOOK_LEVEL
 
 
 def test_folds_are_paired_in_the_mean_over_seeds() -> None:
