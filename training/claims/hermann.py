@@ -71,9 +71,9 @@ CLAIMS = (
             for kind in ("majority", "glossed")
         ),
         scale="The MT baseline needs a translation system and is not tested. The glosses come "
-        "from the same kind of text as the model; those of Klementiev et al. from Europarl. The glossed "
-        "words' perceptron is fitted on all articles, BiCVM's on four fifths of them: a fifth is set "
-        "aside for classifiers that tune.",
+        "from the same kind of text as the model; those of Klementiev et al. from Europarl. The "
+        "glossed words' perceptron is fitted on all articles, BiCVM's on four fifths of them: a "
+        "fifth is set aside for classifiers that tune.",
     ),
     Claim(
         id="H2",
@@ -115,8 +115,8 @@ CLAIMS = (
             for fewer, more in ((25, 100), (50, 200))
         ),
         scale="There are 247 English articles, so the curve ends where the paper's begins. Of "
-        "each number a fifth is set aside for classifiers that tune, which this one does not. Three "
-        "seeds left one of the four parts at p = 0.08; those are H2's five.",
+        "each number a fifth is set aside for classifiers that tune, which this one does not. "
+        "Three seeds left one of the four parts at p = 0.08; those are H2's five.",
         seeds=FIVE_SEEDS,
     ),
     Claim(
