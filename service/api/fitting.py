@@ -27,7 +27,7 @@ from service.classification.examples import MAX_LABELS, ExampleCollector
 from service.classification.fit import FitOptions
 from service.classification.head import Head
 from service.classification.making import HeadPlan, check_plan, make_head
-from service.errors import InputError, MalformedError
+from service.errors import InputError, MalformedError, shorten
 from service.inference.engine import EmbedOptions
 from service.inference.fairness import BACKGROUND
 from service.inference.patient import embed_all
@@ -89,7 +89,9 @@ async def fit_classifier(
         def task(job: Job) -> Result:
             with collector:
                 if corpus is not None and wanted.corpus is not None:
-                    _collect_corpus(corpus, wanted.corpus, collector, job)
+                    _collect_corpus(
+                        corpus, wanted.corpus, collector, job, multi_label=wanted.multi_label
+                    )
                 examples = collector.finish(tuple(plan.labels))
                 # In the requests' queue and behind them: a fit of a million texts starves nobody.
                 encode = partial(
@@ -202,23 +204,24 @@ def _add(record: object, wanted: FitRequest, collector: ExampleCollector, *, pla
 
 
 def _collect_corpus(
-    corpus: CorpusBackend, source: CorpusExamples, collector: ExampleCollector, job: Job
+    corpus: CorpusBackend,
+    source: CorpusExamples,
+    collector: ExampleCollector,
+    job: Job,
+    *,
+    multi_label: bool,
 ) -> None:
     for number, document in enumerate(_documents(corpus)):
         if number % _PAGE_DOCUMENTS == 0:
             job.progress(0, None, f"reading documents: {number:,}")
-        label = document.metadata.get(source.label_field)
-        if label is None or label == []:
+        record = _record_of(document, source)
+        if record is None:
             continue
-        key = "labels" if isinstance(label, list) else "label"
-        value = [str(one) for one in label] if isinstance(label, list) else str(label)
-        record: dict[str, object] = {"text": document.text, key: value}
-        if document.language is not None:
-            record["language"] = document.language
-        group = document.metadata.get(source.group_field) if source.group_field else None
-        if group is not None:
-            record["group"] = str(group)
-        collector.add(example_from_json(record, multi_label=key == "labels"))
+        try:
+            collector.add(example_from_json(record, multi_label=multi_label))
+        except InputError as error:
+            _name_document(error, document, source)
+            raise
     if not len(collector):
         raise InputError(
             f"No document of corpus {corpus.name} has this field.",
@@ -226,6 +229,41 @@ def _collect_corpus(
             given=source.label_field,
             remedy=f"GET /corpora/{corpus.name}/documents shows what metadata they have.",
         )
+
+
+def _record_of(document: Document, source: CorpusExamples) -> dict[str, object] | None:
+    """Return a document as an example would be sent; None where it has no label."""
+    label = document.metadata.get(source.label_field)
+    record: dict[str, object] = {"text": document.text}
+    if isinstance(label, list):
+        labels = [str(one) for one in label if one is not None]
+        if not labels:
+            return None
+        record["labels"] = labels
+    elif label is None:
+        return None
+    else:
+        record["label"] = str(label)
+    if document.language is not None:
+        record["language"] = document.language
+    group = document.metadata.get(source.group_field) if source.group_field else None
+    if group is not None:
+        record["group"] = str(group)
+    return record
+
+
+def _name_document(error: InputError, document: Document, source: CorpusExamples) -> None:
+    """Have an error about a document's example name the request's field and the document."""
+    fields = {
+        "label": source.label_field,
+        "labels": source.label_field,
+        "group": source.group_field,
+    }
+    named = fields.get(error.field or "")
+    if named is None:
+        return
+    error.field = "corpus.group_field" if error.field == "group" else "corpus.label_field"
+    error.given = shorten({"id": document.id, named: document.metadata.get(named)})
 
 
 def _documents(corpus: CorpusBackend) -> Iterator[Document]:

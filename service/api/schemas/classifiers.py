@@ -20,8 +20,8 @@ class CorpusExamples(Request):
 
     name: str = Field(description="The corpus (GET /corpora)")
     label_field: str = Field(
-        description="The metadata field that holds the label (a list: several labels); documents "
-        "without it are left out"
+        description="The metadata field that holds the label, or with multi_label a list of them; "
+        "documents without one are left out"
     )
     group_field: str | None = Field(
         None, description="The metadata field that documents have in common which say the same, "

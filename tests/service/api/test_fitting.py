@@ -97,6 +97,41 @@ async def test_documents_of_a_corpus_are_examples(running: Running) -> None:
     assert nowhere.json()["error"]["field"] == "corpus.label_field"
 
 
+async def label_corpus(running: Running, topics: Sequence[object]) -> dict[str, object]:
+    """Make a corpus of documents with these topics; return what fits a classifier on it."""
+    assert (await running.client.put("/corpora/desk")).status_code == 201
+    documents = [
+        {"id": f"d{row}", "text": f"text {row}", "metadata": {"topic": topic}}
+        for row, topic in enumerate(topics)
+    ]
+    stored = await running.client.post("/corpora/desk/documents", json={"documents": documents})
+    assert stored.status_code == 200, stored.text
+    return {"corpus": {"name": "desk", "label_field": "topic"}}
+
+
+async def test_lists_in_a_corpus_are_labels_of_a_classifier_that_gives_several(
+    running: Running,
+) -> None:
+    topics = [["law", "health"], ["health", None], "law", "law", [None], None, []]
+    body = await label_corpus(running, topics)
+    described = await fitted(running, "topics", {**body, "multi_label": True})
+    assert described["multi_label"] is True
+    assert described["by_label"] == {"law": 3, "health": 2}
+    refused = (await fit(running, "topics", body)).json()
+    assert refused["state"] == "failed"
+    assert refused["error"]["field"] == "corpus.label_field"
+    assert refused["error"]["given"] == "{'id': 'd0', 'topic': ['law', 'health']}"
+    assert "multi_label" in refused["error"]["remedy"]
+
+
+async def test_a_label_in_a_corpus_that_cannot_be_one_is_named(running: Running) -> None:
+    body = await label_corpus(running, ["law", "unknown"])
+    error = (await fit(running, "topics", body)).json()["error"]
+    assert (error["field"], error["given"]) == (
+        "corpus.label_field", "{'id': 'd1', 'topic': 'unknown'}",
+    )  # fmt: skip
+
+
 async def test_a_body_that_is_no_utf8_is_refused(running: Running) -> None:
     response = await running.client.put(
         "/classifiers/things",
