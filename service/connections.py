@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 MAX_HEAD_BYTES = 65_536
 """Of a request's first line and headers together."""
@@ -43,6 +44,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _in_head = True
     _in_body = False
     _answered = False
+    _at_work: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request's headers."""
@@ -103,12 +105,20 @@ class BoundedProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let go of the timers."""
+        """Let go of the timers, and have the request at work learn that its client is gone."""
         self._cancel()
         if self._stuck is not None:
             self._stuck.cancel()
+        # Uvicorn tells the latest request alone, which may wait in line behind this one.
+        if self._at_work is not None and not self._at_work.response_complete:
+            self._at_work.disconnected = True
+            self._at_work.message_event.set()
         super().connection_lost(exc)
         self._closing.lost()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._at_work = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _expect_head(self) -> None:
         self._in_head = True

@@ -7,6 +7,7 @@ import random
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from starlette.requests import ClientDisconnect, Request
@@ -133,7 +134,10 @@ class ContextMiddleware:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message["headers"], *context.headers()]
-            await send(message)
+            try:
+                await send(message)
+            except OSError as error:  # what servers raise where the connection is lost
+                raise ClientDisconnect from error
 
         token, trace_token = request_id.set(context.id), trace_id.set(span.trace_id)
         self._metrics.inflight.inc()
@@ -145,7 +149,8 @@ class ContextMiddleware:
         except Exception as error:
             log.exception("a request failed unexpectedly; this is a bug")
             if status == 0:
-                await problem_response(error, scope)(scope, receive, send_with_headers)
+                with suppress(ClientDisconnect):
+                    await problem_response(error, scope)(scope, receive, send_with_headers)
         finally:
             self._metrics.inflight.dec()
             seconds = time.perf_counter() - context.started

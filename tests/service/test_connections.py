@@ -7,13 +7,15 @@ import re
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from service.connections import MAX_HEAD_BYTES, bounded_protocol
@@ -175,23 +177,45 @@ def test_a_connection_goes_on_where_the_body_came_after_its_answer(url: httpx.UR
             assert_refused(connection)
 
 
-async def test_the_rest_of_an_answer_that_nobody_reads_is_given_up() -> None:
+@asynccontextmanager
+async def connected(
+    app: ASGIApp, patience: float
+) -> AsyncIterator[tuple[HttpToolsProtocol, socket.socket]]:
+    """Give the protocol of a connection in this process, and its client's end."""
     served, client = socket.socketpair()
     served.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-    config = Config(_answer_with_less_than_a_full_buffer, log_config=None)
-    protocol = bounded_protocol(0.1)(config, ServerState(), {})
+    protocol = bounded_protocol(patience)(Config(app, log_config=None), ServerState(), {})
+    await asyncio.get_running_loop().create_connection(lambda: protocol, sock=served)
     with client:
-        await asyncio.get_running_loop().create_connection(lambda: protocol, sock=served)
+        yield protocol, client
+
+
+async def test_the_rest_of_an_answer_that_nobody_reads_is_given_up() -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200,
+                    "headers": [(b"content-length", b"60000")]})  # fmt: skip
+        await send({"type": "http.response.body", "body": bytes(60_000)})  # no buffer is full
+
+    async with connected(answer, 0.1) as (protocol, client), asyncio.timeout(5):
         client.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
-        async with asyncio.timeout(5):
-            while protocol in protocol.connections:
-                await asyncio.sleep(0.01)
+        while protocol in protocol.connections:
+            await asyncio.sleep(0.01)
 
 
-async def _answer_with_less_than_a_full_buffer(scope: Scope, receive: Receive, send: Send) -> None:
-    headers = [(b"content-length", b"60000")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": bytes(60_000)})
+async def test_every_request_of_a_line_learns_that_the_client_is_gone() -> None:
+    asked, told = asyncio.Event(), asyncio.Event()
+
+    async def wait_for_the_end(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()  # there is no body
+        asked.set()
+        assert (await receive())["type"] == "http.disconnect"
+        told.set()
+
+    async with asyncio.timeout(5), connected(wait_for_the_end, 10) as (_, client):
+        client.sendall(2 * b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        await asked.wait()
+        client.close()
+        await told.wait()
 
 
 def test_others_are_served_while_many_hold_connections(url: httpx.URL) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+from starlette.types import Message
 
 from service.inference.engine import Engine
 from tests.service.api.running import Running, assert_problem
@@ -64,3 +65,21 @@ async def test_the_log_has_one_line_a_request_and_no_text(
     ]
     ours = [record for record in caplog.records if record.name.startswith("service")]
     assert "confidential" not in "".join(str(vars(record)) for record in ours)
+
+
+async def test_an_answer_that_cannot_be_sent_is_a_client_that_left(
+    running: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def receive() -> Message:
+        raise AssertionError("a page has no body")
+
+    async def send(message: Message) -> None:
+        raise ConnectionResetError
+
+    scope = {"type": "http", "method": "GET", "path": "/openapi.json", "query_string": b"",
+             "headers": [(b"host", b"localhost")]}  # fmt: skip
+    with caplog.at_level(logging.INFO):
+        await running.app(scope, receive, send)
+    assert [r.status for r in caplog.records if r.name == "service.access"] == [499]  # type: ignore[attr-defined]
+    assert "bug" not in caplog.text
+    assert await running.metric("interlingua_requests_total", route="unmatched", status="499") == 1
