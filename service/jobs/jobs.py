@@ -11,7 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from service.errors import ConflictError, InterlinguaError, NotFoundError, UnavailableError
+from service.errors import (
+    ConflictError,
+    InputError,
+    InterlinguaError,
+    NotFoundError,
+    StorageError,
+    UnavailableError,
+)
 from service.jobs.job import Job, JobCancelledError, JobState, JobStatus, Result
 from service.jobs.journal import Journal
 
@@ -50,19 +57,26 @@ class Jobs:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="job")
         self._closed = False
 
-    def submit(self, kind: str, subject: str, task: Task) -> Job:
+    def submit(
+        self, kind: str, subject: str, task: Task, *, client: str = "", corpus: str | None = None
+    ) -> Job:
         """Queue `task` and return its job.
 
         Args:
             kind: What is done, such as `reencode`.
             subject: The name of what it is done to. One job of a kind and subject at a time.
             task: Runs on a thread; what it raises fails the job, `JobCancelledError` cancels it.
+            client: Who submits it.
+            corpus: Whose documents it reads.
 
         Raises:
             ConflictError: A job of this kind is at work on the subject.
             UnavailableError: The service is stopping.
         """
-        status = JobStatus(secrets.token_hex(8), kind, subject, JobState.QUEUED, datetime.now(UTC))
+        status = JobStatus(
+            secrets.token_hex(8), kind, subject, JobState.QUEUED, datetime.now(UTC),
+            client=client, corpus=corpus,
+        )  # fmt: skip
         job = Job(status, self._journal.write)
         with self._lock:
             if self._closed:
@@ -128,7 +142,7 @@ class Jobs:
             job.end_cancelled()
         except InterlinguaError as error:
             _log.warning("Job %s (%s of %s) failed: %s", job.status.id, job.status.kind,
-                         job.status.subject, error)  # fmt: skip
+                         job.status.subject, _reason(error))  # fmt: skip
             job.become(JobState.FAILED, error=self._describe(error))
         except Exception as error:
             _log.exception("Job %s (%s of %s) failed.", job.status.id, job.status.kind,
@@ -142,6 +156,15 @@ class Jobs:
         for id in over[: max(len(over) - KEPT, 0)]:
             del self._jobs[id]
             self._journal.forget(id)
+
+
+def _reason(error: InterlinguaError) -> str:
+    """Say in the log why a job failed, without what was sent: GET /jobs/ID tells that."""
+    if isinstance(error, StorageError):
+        return str(error)  # with the path; it quotes nothing
+    # What is wrong with examples is told by their labels.
+    told = type(error).__name__ if isinstance(error, InputError) else error.message
+    return told if error.field is None else f"{told} (field {error.field!r})"
 
 
 def no_such_job(id: str) -> NotFoundError:

@@ -75,14 +75,19 @@ class Traces:
         from opentelemetry.trace import SpanKind
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-        with self._tracer.start_as_current_span(
-            method,
-            context=TraceContextTextMapPropagator().extract(
-                {str(name, "latin-1"): str(value, "latin-1") for name, value in headers}
-            ),
-            kind=SpanKind.SERVER,
-            attributes={"http.request.method": method, "url.path": path},
-        ) as span:
+        with (
+            self._tracer.start_as_current_span(
+                method,
+                context=TraceContextTextMapPropagator().extract(
+                    {str(name, "latin-1"): str(value, "latin-1") for name, value in headers}
+                ),
+                kind=SpanKind.SERVER,
+                attributes={"http.request.method": method, "url.path": path},
+                record_exception=False,
+                set_status_on_exception=False,
+            ) as span,
+            _errors_named(span),
+        ):
             yield RequestSpan(span)
 
     @contextmanager
@@ -91,20 +96,38 @@ class Traces:
         if self._tracer is None:
             yield EmbeddingSpan()
             return
-        with self._tracer.start_as_current_span(
-            f"embeddings {model}",
-            attributes={
-                "gen_ai.operation.name": "embeddings",
-                "gen_ai.request.model": model,
-                "interlingua.texts": texts,
-            },
-        ) as span:
+        with (
+            self._tracer.start_as_current_span(
+                f"embeddings {model}",
+                attributes={
+                    "gen_ai.operation.name": "embeddings",
+                    "gen_ai.request.model": model,
+                    "interlingua.texts": texts,
+                },
+                record_exception=False,
+                set_status_on_exception=False,
+            ) as span,
+            _errors_named(span),
+        ):
             yield EmbeddingSpan(span)
 
     def close(self) -> None:
         """Send what was not sent yet."""
         if self._provider is not None:
             self._provider.shutdown()
+
+
+@contextmanager
+def _errors_named(span: Span) -> Iterator[None]:
+    """Mark `span` with the class of an error; what the error says may quote a text."""
+    try:
+        yield
+    except Exception as error:
+        from opentelemetry.trace import StatusCode
+
+        span.set_attribute("error.type", type(error).__name__)
+        span.set_status(StatusCode.ERROR)
+        raise
 
 
 class EmbeddingSpan:

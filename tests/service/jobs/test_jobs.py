@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import ConflictError, InputError, NotFoundError, UnavailableError
+from service.errors import (
+    ConflictError,
+    InputError,
+    NotFoundError,
+    StorageError,
+    UnavailableError,
+)
 from service.jobs.job import Job, JobState, Result
 from service.jobs.jobs import Jobs
 
@@ -61,6 +67,27 @@ def test_a_job_that_fails_says_why(jobs: Jobs) -> None:
     over = jobs.submit("count", "sheep", fail).wait(SECONDS)
     assert over.state is JobState.FAILED
     assert over.error == {"detail": "No sheep. (field 'sheep')"}
+
+
+@pytest.mark.parametrize(
+    ("error", "logged"),
+    [
+        (InputError("'secret' has one example.", field="examples", given="a secret text"),
+         "InputError (field 'examples')"),
+        (ConflictError("It was changed.", field="corpus", given="a secret text"),
+         "It was changed. (field 'corpus')"),
+        (StorageError("The disk is full.", path=Path("/data/x")), "/data/x: The disk is full."),
+    ],
+)  # fmt: skip
+def test_the_log_says_why_without_what_was_sent(
+    jobs: Jobs, caplog: pytest.LogCaptureFixture, error: Exception, logged: str
+) -> None:
+    def fail(job: Job) -> Result:
+        raise error
+
+    jobs.submit("count", "sheep", fail).wait(SECONDS)
+    assert caplog.messages[-1].endswith(f"(count of sheep) failed: {logged}")
+    assert "secret" not in caplog.text
 
 
 def test_cancelling_ends_a_job_that_runs_and_one_that_waits(tmp_path: Path) -> None:

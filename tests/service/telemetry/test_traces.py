@@ -80,6 +80,17 @@ async def test_a_request_continues_the_callers_trace(
     assert "secret" not in str([span.to_json() for span in spans.get_finished_spans()])
 
 
+async def test_an_error_is_named_and_not_quoted(
+    client: httpx.AsyncClient, spans: InMemorySpanExporter
+) -> None:
+    body = {"inputs": "a secret text " * 100, "truncate": False}
+    assert (await client.post("/embed", json=body)).status_code == 422
+    embedding = named(spans, "embeddings tiny")
+    assert (embedding.attributes or {})["error.type"] == "InputError"
+    assert embedding.status.status_code is StatusCode.ERROR
+    assert "secret" not in str([span.to_json() for span in spans.get_finished_spans()])
+
+
 async def test_a_failure_of_ours_marks_the_span(
     client: httpx.AsyncClient, spans: InMemorySpanExporter
 ) -> None:
