@@ -53,7 +53,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._expect_head()
 
     def data_received(self, data: bytes) -> None:
-        """Count what comes before the end of the headers."""
+        """Count what comes before the end of the headers; go on after a body that came late."""
+        unfinished = self._in_body
         if self._in_head:
             self._head_bytes += len(data)
         super().data_received(data)
@@ -61,10 +62,12 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.transport.write(_TOO_LARGE)
             self.transport.close()
-        # It ended what was answered before, or began nothing, as a blank line does; uvicorn's
-        # bound ended with it.
         if self._answered and not (self._in_head or self._in_body):
-            self._close_later()
+            # Uvicorn's bound on the pause ended with this data, which began no request.
+            if unfinished:
+                self._begin_pause()
+            else:
+                self._close_later()  # a blank line, say
 
     def on_message_begin(self) -> None:
         """Begin to wait for the headers of the next request of the connection."""
@@ -124,6 +127,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._cancel()
         self._close_later()
+
+    def _begin_pause(self) -> None:
+        self._cancel()
+        if not self.transport.is_closing():
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
 
     def _close_later(self) -> None:
         """Close unless whole headers come before; what else comes does not put it off."""
