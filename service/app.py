@@ -33,7 +33,7 @@ from service.api import (
 from service.api.auth import include_locked, require_key, routes_of, scopes_of
 from service.api.context import ContextMiddleware
 from service.api.direct import DirectMiddleware
-from service.api.hosts import LocalHostsMiddleware
+from service.api.hosts import LocalHostsMiddleware, OtherSitesMiddleware
 from service.api.limits import BodyLimitMiddleware
 from service.api.loading import close, load
 from service.api.openapi import OPENAI_PROBLEMS, PROBLEMS, describe
@@ -151,9 +151,12 @@ class _Application(FastAPI):
             seconds=settings.client_timeout_seconds,
             metrics=metrics,
         )
-        open_here = not (asks_for_keys(settings) or settings.open_to_network)
-        if is_loopback(settings.host) and open_here:
-            layers = LocalHostsMiddleware(layers, host=settings.host, metrics=metrics)
+        local = is_loopback(settings.host) and not settings.open_to_network
+        if not asks_for_keys(settings):
+            host = settings.host if local else None
+            layers = OtherSitesMiddleware(layers, host=host, metrics=metrics)
+            if local:
+                layers = LocalHostsMiddleware(layers, host=settings.host, metrics=metrics)
         return ContextMiddleware(layers, metrics, self.traces)
 
 
