@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -52,10 +52,11 @@ async def projection(
     options = EmbedOptions(language=request.language, normalize=True)
     vectors = (await work.embed(encoder, request.inputs, options)).vectors
     # One at a time: it takes a core for up to some seconds, which searches must not wait for.
-    async with work.one_projection:
-        points, explained = await work.run(_project, vectors, method, perplexity)
-    languages = await work.run(
-        _languages, request.inputs, request.language, tuple(encoder.manifest.languages)
+    points, explained = await work.compute_in_turn(
+        work.one_projection, _project, vectors, method, perplexity, work.check
+    )
+    languages = await work.compute(
+        _languages, request.inputs, request.language, tuple(encoder.manifest.languages), work.check
     )
     cosines = vectors @ vectors.T if len(vectors) <= MAX_MATRIX else None
     return Json(
@@ -93,21 +94,28 @@ def _method(request: ProjectionRequest) -> tuple[str, float]:
 
 
 def _project(
-    vectors: Vectors, method: str, perplexity: float
+    vectors: Vectors, method: str, perplexity: float, check: Callable[[], None]
 ) -> tuple[npt.NDArray[np.float64], float | None]:
     explained: float | None = None
     if method == "pca":
         points, explained = project_linearly(vectors)
     else:
-        points = project_by_neighbours(vectors, perplexity=perplexity)
+        points = project_by_neighbours(vectors, perplexity=perplexity, check=check)
     # One scale for both axes, so that distances stay comparable.
     return points / max(float(np.abs(points).max()), 1e-9), explained
 
 
 def _languages(
-    texts: Sequence[str], named: str | None, candidates: tuple[str, ...]
+    texts: Sequence[str],
+    named: str | None,
+    candidates: tuple[str, ...],
+    check: Callable[[], None],
 ) -> list[str | None]:
     if named is not None:
         return [named] * len(texts)
-    found = [detector(candidates).detect(text) for text in texts]
-    return [detected.language if detected else None for detected in found]
+    languages: list[str | None] = []
+    for text in texts:
+        check()
+        detected = detector(candidates).detect(text)
+        languages.append(detected.language if detected else None)
+    return languages

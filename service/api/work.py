@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Annotated, ParamSpec, TypeVar
 
 import anyio.to_thread
 from fastapi import Depends, Header, Request
+from starlette.requests import ClientDisconnect
 
 from service.api.auth import check_scope
 from service.api.context import context_of
@@ -54,6 +56,7 @@ class Work:
         self.one_projection = state.one_projection
         self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
         self._request = request
+        self._given_up = False
 
     async def embed(
         self,
@@ -132,11 +135,82 @@ class Work:
         Raises:
             DeadlineError: The request's time ran out.
         """
+        async with self._in_time():
+            return await anyio.to_thread.run_sync(
+                lambda: call(*args, **kwargs), abandon_on_cancel=True
+            )
+
+    async def compute(
+        self,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Return what a blocking `call` returns, while somebody waits for it; see `check`.
+
+        Raises:
+            DeadlineError: The request's time ran out.
+            ClientDisconnect: The client is gone.
+        """
+        async with self._awaited():
+            return await anyio.to_thread.run_sync(
+                lambda: call(*args, **kwargs), abandon_on_cancel=True
+            )
+
+    async def compute_in_turn(
+        self,
+        turn: asyncio.Semaphore,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Return what a blocking `call` returns, begun once it has its `turn`; see `check`.
+
+        The turn is passed on when the call has ended, however long its request has been over.
+
+        Raises:
+            DeadlineError: The request's time ran out.
+            ClientDisconnect: The client is gone.
+        """
+
+        def begin() -> Result:
+            self.check()
+            return call(*args, **kwargs)
+
+        def ended(running: asyncio.Task[Result]) -> None:
+            turn.release()
+            if not running.cancelled():
+                running.exception()  # or asyncio complains where nobody waits for it
+
+        async with self._awaited():
+            await turn.acquire()
+            running = asyncio.create_task(self.run(begin))
+            running.add_done_callback(ended)
+            return await asyncio.shield(running)
+
+    def check(self) -> None:
+        """Raise DeadlineError once nobody waits for the answer.
+
+        Long blocking calls ask between their steps: a thread cannot be broken off from outside.
+        """
+        if self._given_up or self._seconds_left() <= 0:
+            raise self._too_late()
+
+    @asynccontextmanager
+    async def _awaited(self) -> AsyncIterator[None]:
+        """Give up what runs inside when the request's time is over or its client is gone."""
+        try:
+            async with cancelled_on_disconnect(self._request), self._in_time():
+                yield
+        except (ClientDisconnect, asyncio.CancelledError):
+            self._given_up = True
+            raise
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(self._seconds_left()) as time_left:
-                return await anyio.to_thread.run_sync(
-                    lambda: call(*args, **kwargs), abandon_on_cancel=True
-                )
+                yield
         except TimeoutError:
             if not time_left.expired():
                 raise

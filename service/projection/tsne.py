@@ -9,6 +9,8 @@ points, with a floor of 5: at scikit-learn's 50, sixty points end at a divergenc
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,12 +25,15 @@ _STEPS = 500
 _SMALLEST = 1e-12
 
 
-def project_by_neighbours(vectors: Vectors, *, perplexity: float) -> Matrix:
+def project_by_neighbours(
+    vectors: Vectors, *, perplexity: float, check: Callable[[], None] = lambda: None
+) -> Matrix:
     """Return points [n, 2] whose neighbours are those of `vectors` [n, d].
 
     Args:
         vectors: At least 4.
         perplexity: About how many neighbours count; below (n - 1) / 3.
+        check: Called before each step; what it raises ends the work.
     """
     affinities = joint_affinities(squared_distances(vectors.astype(np.float64)), perplexity)
     count = len(vectors)
@@ -37,6 +42,7 @@ def project_by_neighbours(vectors: Vectors, *, perplexity: float) -> Matrix:
     rate = max(count / _EXAGGERATION / 4, 5.0)
     velocity, gains = np.zeros_like(points), np.ones_like(points)
     for step in range(_STEPS):
+        check()
         early = step < _EXAGGERATED_STEPS
         slope = gradient(affinities * _EXAGGERATION if early else affinities, points)
         # Section 3.4 of the paper: momentum, and gains as in Jacobs (1988).

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,6 +13,7 @@ from pathlib import Path
 import httpx
 from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.types import Message
 
 from service.api.state import State, state_of
 from service.app import create_app
@@ -86,6 +89,32 @@ async def run_app(settings: Settings) -> AsyncIterator[Running]:
     ):
         await state_of(app).wait_until_settled()
         yield Running(app, client)
+
+
+async def post_and_leave(
+    running: Running, path: str, body: object, *, leave: asyncio.Event
+) -> list[Message]:
+    """Post `body` as a client that is gone once `leave` is set; return what was sent to it."""
+    sent: list[Message] = []
+    messages: list[Message] = [
+        {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
+    ]
+
+    async def receive() -> Message:
+        if messages:
+            return messages.pop()
+        await leave.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "POST", "path": path, "query_string": b"", "root_path": "",
+        "headers": [(b"content-type", b"application/json")],
+    }  # fmt: skip
+    await running.app(scope, receive, send)
+    return sent
 
 
 class Gate:

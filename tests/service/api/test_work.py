@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 
 import httpx
 import pytest
-from starlette.types import Message
 
 from service.settings import Settings
-from tests.service.api.running import Gate, Running, assert_problem, tiny_settings
+from tests.service.api.running import (
+    Gate,
+    Running,
+    assert_problem,
+    post_and_leave,
+    tiny_settings,
+)
 
 LONG = ["The cat sleeps on the warm windowsill."] * 12
 """One batch, and more than what is little: that would not wait."""
@@ -93,28 +97,10 @@ async def test_a_timeout_that_is_none_is_refused(running: Running, timeout: str)
 async def test_the_work_of_a_client_that_is_gone_is_dropped(running: Running, gate: Gate) -> None:
     first = await start_and_reach(running, gate)
     gone = asyncio.Event()
-    sent: list[Message] = []
-    body = json.dumps({"inputs": LONG}).encode()
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive() -> Message:
-        if messages:
-            return messages.pop()
-        await gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http", "method": "POST", "path": "/embed", "query_string": b"", "root_path": "",
-        "headers": [(b"content-type", b"application/json")],
-    }  # fmt: skip
-    second = asyncio.create_task(running.app(scope, receive, send))
+    second = asyncio.create_task(post_and_leave(running, "/embed", {"inputs": LONG}, leave=gone))
     await until_queued(running)
     gone.set()
-    await asyncio.wait_for(second, 5)
-    assert sent == []
+    assert await asyncio.wait_for(second, 5) == []
     gate.opened.set()
     assert (await first).status_code == 200
     assert await running.metric("interlingua_cancelled_total") == 1
