@@ -16,7 +16,7 @@ from service.classification.explain import (
     leave_out,
     strongest,
 )
-from service.classification.head import EXAMPLES_FILE, Head
+from service.classification.head import EXAMPLES_FILE, Head, HeadManifest
 from service.classification.remembered import (
     Remembered,
     RememberedExamples,
@@ -27,6 +27,7 @@ from service.inference.encoder import Encoder
 from service.inference.engine import EmbedOptions
 from service.inference.session import Vectors
 from service.inference.vectors import normalise
+from service.security.grants import Grant
 from service.text.sentences import Passage
 
 _NEAREST = 3
@@ -48,6 +49,8 @@ async def explain(
 ) -> list[dict[str, object]]:
     """Return an explanation of each input's likeliest label.
 
+    Examples of a corpus that the client may not read are left out.
+
     Args:
         head: The classifier.
         encoder: The encoder that was asked.
@@ -59,7 +62,8 @@ async def explain(
         second: Each pair's second.
         vectors: Theirs.
     """
-    remembered = await work.run(_remembered, head)
+    told = _may_read_examples(head.manifest, work.grant)
+    remembered = await work.run(_remembered, head) if told else None
     shown = vectors[0].vectors
     if vectors[1] is not None:
         shown = np.concatenate([normalise(shown), normalise(vectors[1].vectors)], axis=1)
@@ -133,6 +137,18 @@ def _pieces_of(vectors: InputVectors, row: int) -> tuple[list[Passage], Vectors]
     begin = sum(vectors.split.counts[:row])
     pieces = slice(begin, begin + vectors.split.counts[row])
     return vectors.split.pieces[pieces], vectors.pieces[pieces]
+
+
+def _may_read_examples(manifest: HeadManifest, grant: Grant) -> bool:
+    """Return whether the client may see the texts that are kept beside a head.
+
+    Those that were sent are for whoever may classify, those of a corpus for its readers. Of a head
+    that does not say where they come from, it may be any corpus.
+    """
+    of = manifest.examples_from
+    if of is not None and of.corpus is None:
+        return True
+    return grant.reads(None if of is None else of.corpus)
 
 
 def _remembered(head: Head) -> RememberedExamples | None:

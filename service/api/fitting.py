@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from service.api.auth import needs
 from service.api.body import NDJSON, json_body, lines, media_type, parse_json
 from service.api.classifiers import describe_classifier_head
-from service.api.jobs import job_answer
+from service.api.jobs import FIT, job_answer
 from service.api.limits import check_count
 from service.api.openapi import answer, body
 from service.api.schemas.classifiers import CorpusExamples, FitRequest
@@ -108,7 +108,9 @@ async def fit_classifier(
                 head = classifiers.add_version(name, make)
             return describe_classifier_head(head, classifiers)
 
-        job = work.resources.jobs.submit("fit", name, task)
+        job = work.resources.jobs.submit(
+            FIT, name, task, client=work.grant.client, corpus=plan.corpus
+        )
     except BaseException:
         collector.close()
         raise
@@ -167,6 +169,7 @@ def _plan(name: str, wanted: FitRequest) -> HeadPlan:
             unknown_threshold=wanted.unknown_threshold,
         ),
         document=wanted.document_options,
+        corpus=None if wanted.corpus is None else wanted.corpus.name,
     )
 
 

@@ -13,12 +13,18 @@ from service.api.openapi import answer
 from service.api.responses import Json
 from service.api.schemas.jobs import JobAnswer, JobsAnswer
 from service.api.work import Work, WorkOf
-from service.jobs.job import Job, JobStatus
+from service.jobs.job import Job, JobStatus, Result
 from service.jobs.jobs import no_such_job
-from service.security.grants import Scope
+from service.security.grants import Grant, Scope
 
 REENCODE = "reencode"
 """The kind of job whose subject is a corpus."""
+
+FIT = "fit"
+"""The kind of job whose subject is a classifier, and whose errors may quote a text."""
+
+_TOLD_TO_ALL = frozenset({"type", "title", "status"})
+"""Members of a problem that quote nothing."""
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
@@ -32,7 +38,7 @@ WaitSeconds = Annotated[
 async def list_jobs(work: WorkOf) -> Json:
     """List the jobs that are remembered."""
     jobs = [job.status for job in work.resources.jobs.list() if _seen(job.status, work)]
-    return Json({"jobs": list(map(describe_job, jobs))})
+    return Json({"jobs": [describe_job(job, work.grant) for job in jobs]})
 
 
 @router.get("/{id}", responses=answer(JobAnswer, "The job"))
@@ -40,14 +46,15 @@ async def list_jobs(work: WorkOf) -> Json:
 async def get_job(id: str, work: WorkOf, wait: WaitSeconds = 0.0) -> Json:
     """Describe one job; with `wait`, not before it is over or so many seconds have passed."""
     job = _job(id, work)
-    return Json(describe_job(await _settled(job, wait)))
+    return Json(describe_job(await _settled(job, wait), work.grant))
 
 
 @router.delete("/{id}", responses=answer(JobAnswer, "It was asked to end; or it was over"))
 @needs(Scope.WRITE, Scope.ADMIN)
 async def cancel_job(id: str, work: WorkOf) -> Json:
     """Ask a job to end; forget one that is over."""
-    return Json(describe_job(await work.run(work.resources.jobs.cancel, _job(id, work).status.id)))
+    status = await work.run(work.resources.jobs.cancel, _job(id, work).status.id)
+    return Json(describe_job(status, work.grant))
 
 
 async def job_answer(job: Job, work: Work, *, wait: bool) -> Response:
@@ -59,13 +66,15 @@ async def job_answer(job: Job, work: Work, *, wait: bool) -> Response:
         wait: What the request asked for as `?wait=true`.
     """
     status = await _settled(job, work.timeout_seconds if wait else 0.0)
-    response = Json(describe_job(status), status_code=200 if status.state.final else 202)
+    response = Json(
+        describe_job(status, work.grant), status_code=200 if status.state.final else 202
+    )
     response.headers["location"] = f"/jobs/{status.id}"
     return response
 
 
-def describe_job(status: JobStatus) -> dict[str, object]:
-    """Return a job as clients see it."""
+def describe_job(status: JobStatus, grant: Grant) -> dict[str, object]:
+    """Return a job as a client sees it; who may not read what it read sees how it failed alone."""
     left = status.seconds_left
     return {
         "id": status.id,
@@ -80,7 +89,7 @@ def describe_job(status: JobStatus) -> dict[str, object]:
         "started": _time(status.started),
         "finished": _time(status.finished),
         "result": status.result,
-        "error": status.error,
+        "error": _error(status, grant),
     }
 
 
@@ -94,6 +103,20 @@ def _job(id: str, work: Work) -> Job:
 def _seen(status: JobStatus, work: Work) -> bool:
     """Return whether the client may know of a job: those on corpora are of its corpora alone."""
     return status.kind != REENCODE or work.grant.allows(status.subject)
+
+
+def _error(status: JobStatus, grant: Grant) -> Result | None:
+    error = status.error
+    if error is None or status.kind != FIT or _may_read(status, grant):
+        return error
+    return {name: value for name, value in error.items() if name in _TOLD_TO_ALL}
+
+
+def _may_read(status: JobStatus, grant: Grant) -> bool:
+    """Return whether the client sent what a fit read, or may read the corpus that it read."""
+    if grant.client in ("", status.client):  # no name: no keys are set
+        return True
+    return status.corpus is not None and grant.reads(status.corpus)
 
 
 async def _settled(job: Job, seconds: float) -> JobStatus:

@@ -18,6 +18,7 @@ from service.classification.examples import ExampleSet, Text
 from service.classification.fit import FitOptions, Fitted, Watcher, check_class_weights, fit
 from service.classification.head import FittedOn, Head, HeadManifest, pair_features, write_head
 from service.classification.logistic import Features, Linear, Matrix
+from service.classification.manifest import ExamplesFrom
 from service.classification.remembered import MOST_REMEMBERED, Remembered, RememberedExamples
 from service.errors import InputError
 from service.inference.documents import DocumentOptions, Encode, encode_documents
@@ -46,6 +47,7 @@ class HeadPlan:
         options: Of the fit.
         document: How texts are split and pooled; None takes each as one.
         source: Where the examples come from, for the card.
+        corpus: Name of the one they are documents of; None where they were sent.
         limits: What it cannot do, for the card.
         licence: Of the head.
         remember: Whether to keep examples beside it, to explain answers with.
@@ -58,6 +60,7 @@ class HeadPlan:
     options: FitOptions = field(default_factory=FitOptions)
     document: DocumentOptions | None = None
     source: DataSource | None = None
+    corpus: str | None = None
     limits: tuple[str, ...] = ()
     licence: str = _OWN
     remember: bool = True
@@ -111,6 +114,7 @@ def make_head(
             prior=prior,
             groups=None if examples.groups is None else examples.groups[order],
         )
+    kept = remembered if plan.remember else None
     manifest = HeadManifest(
         name=plan.name,
         version=plan.version,
@@ -126,6 +130,7 @@ def make_head(
         temperature=fitted.temperature,
         document=plan.document,
         examples=len(examples) if examples is not None else 0,
+        examples_from=None if kept is None else ExamplesFrom(corpus=plan.corpus),
         by_label=examples.by_label if examples is not None else {},
         described=tuple(plan.labels),
         report=fitted.report,
@@ -139,7 +144,7 @@ def make_head(
         manifest,
         weights=fitted.linear.weights,
         bias=fitted.linear.bias,
-        examples=remembered.to_bytes() if remembered is not None and plan.remember else None,
+        examples=None if kept is None else kept.to_bytes(),
     )
 
 

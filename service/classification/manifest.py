@@ -24,6 +24,14 @@ class FittedOn(Part):
     identity: str = Field(pattern=r"^[0-9a-f]{16}$", description="`Manifest.identity` of it")
 
 
+class ExamplesFrom(Part):
+    """Whose texts the examples are that are kept beside a head."""
+
+    corpus: str | None = Field(
+        default=None, description="The corpus they are documents of; None where they were sent"
+    )
+
+
 class HeadManifest(Part):
     """The whole of `head.json`."""
 
@@ -55,6 +63,10 @@ class HeadManifest(Part):
     version: int = Field(default=1, ge=1)
     created: str | None = Field(default=None, description="When it was fitted, ISO 8601")
     examples: int = Field(default=0, ge=0, description="How many it was fitted on")
+    examples_from: ExamplesFrom | None = Field(
+        default=None,
+        description="Of those that are kept; None where none are, or nobody wrote it down",
+    )
     by_label: dict[Label, int] = Field(
         default_factory=dict, description="How many examples of each label it was fitted on"
     )

@@ -53,6 +53,8 @@ class JobStatus:
     note: str | None = None  # what is being done right now
     result: Result | None = None
     error: Result | None = None  # a problem as HTTP would tell it
+    client: str = ""  # who submitted it; empty where no keys were set
+    corpus: str | None = None  # whose documents it reads, where it does
 
     @property
     def seconds_left(self) -> float | None:

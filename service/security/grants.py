@@ -58,6 +58,14 @@ class Grant:
         """Return whether it may touch the corpus of this name."""
         return self.corpora is None or any(_fits(corpus, pattern) for pattern in self.corpora)
 
+    def reads(self, corpus: str | None) -> bool:
+        """Return whether it may read the documents of this corpus; where None, of any there is."""
+        if Scope.SEARCH not in self.scopes:
+            return False
+        if corpus is None:
+            return self.corpora is None or "*" in self.corpora
+        return self.allows(corpus)
+
 
 EVERYTHING = Grant()
 """What everybody may who reaches a service without keys."""

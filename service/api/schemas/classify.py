@@ -182,7 +182,8 @@ class Explanation(Answer):
     label: str = Field(description="The likeliest label, which is explained")
     parts: list[PartAnswer] = Field(description="The strongest first")
     examples: list[NearestExample] = Field(
-        description="The nearest first; none where the classifier keeps no examples"
+        description="The nearest first; none where the classifier keeps no examples, or those of a "
+        "corpus that the key may not read"
     )
 
 

@@ -26,7 +26,10 @@ class JobAnswer(Answer):
     started: str | None
     finished: str | None
     result: dict[str, JsonValue] | None
-    error: dict[str, JsonValue] | None = Field(description="A problem, where it failed")
+    error: dict[str, JsonValue] | None = Field(
+        description="A problem, where it failed; of a fit that another client began, on what the "
+        "key may not read, its type, title and status"
+    )
 
 
 class JobsAnswer(Answer):

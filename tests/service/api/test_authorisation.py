@@ -12,11 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import numpy as np
+import orjson
 import pytest
 from fastapi import APIRouter, FastAPI
 
 from service.api.auth import include_locked, routes_of, scopes_of
 from service.app import LOCKED, LOCKED_BELOW_V1
+from service.classification.head import HEAD_FILE, read_head, write_head
+from service.classification.remembered import Remembered, RememberedExamples
+from service.errors import InputError
+from service.jobs.job import Job, Result
 from service.security.grants import Grant, Scope, write_line
 from tests.service.api.running import Running, assert_problem, run_app, tiny_settings
 
@@ -88,15 +94,44 @@ def key_for(scope: Scope | None) -> str:
     return f"key-{scope}"
 
 
+READERS = {
+    "reader": Grant("reader", frozenset({E, S, W}), ("mine", "team-*")),
+    "librarian": Grant("librarian", frozenset({E, S, W})),
+}
+"""Keys for what needs several scopes; the second may read every corpus."""
+
+
 @pytest.fixture
-async def running(tiny_bundle: Path, tiny_head: Path, tmp_path: Path) -> AsyncIterator[Running]:
+def old_head(tiny_head: Path, tmp_path: Path) -> Path:
+    """A head that keeps examples, of a build that did not write down whose they are."""
+    head = read_head(tiny_head)
+    kept = RememberedExamples(
+        [Remembered("A cat.", ("animals",), "en")],
+        np.ones((1, head.manifest.dimension), dtype=np.float16),
+    )
+    manifest = head.manifest.model_copy(update={"name": "old"})
+    weights = {"weights": head.weights, "bias": head.bias}
+    write_head(tmp_path / "old", manifest, **weights, examples=kept.to_bytes())
+    file = tmp_path / "old" / HEAD_FILE
+    written = orjson.loads(file.read_bytes())
+    assert written.pop("examples_from") is None
+    file.write_bytes(orjson.dumps(written))
+    return tmp_path / "old"
+
+
+@pytest.fixture
+async def running(
+    tiny_bundle: Path, tiny_head: Path, old_head: Path, tmp_path: Path
+) -> AsyncIterator[Running]:
     lines = [
         write_line(key_for(scope), Grant(str(scope), frozenset({scope}), ("mine", "team-*")))
         for scope in Scope
     ]
+    lines += [write_line(key, grant) for key, grant in READERS.items()]
     file = tmp_path / "keys"
     file.write_text("\n".join([*lines, "everything"]))
-    settings = tiny_settings(tiny_bundle, tmp_path / "data", head=[tiny_head], api_keys_file=file)
+    heads = [tiny_head, old_head]
+    settings = tiny_settings(tiny_bundle, tmp_path / "data", head=heads, api_keys_file=file)
     async with run_app(settings) as running:
         running.client.headers["authorization"] = "Bearer everything"
         for corpus in ("mine", "theirs"):
@@ -180,6 +215,77 @@ async def test_a_fit_on_a_corpus_needs_the_right_to_read_it(running: Running) ->
         path = "/classifiers/{name}"
         response = await call(running, "PUT", path, scope=scope, corpus="fitted", body=body)
         assert_problem(response, 403)
+
+
+SHOWN = {
+    key_for(E): {"sent"},
+    "reader": {"sent", "on-mine"},
+    "librarian": {"sent", "on-mine", "on-theirs", "old"},
+    "everything": {"sent", "on-mine", "on-theirs", "old"},
+}
+"""The classifiers whose examples a key is shown."""
+
+
+async def test_explanations_quote_no_corpus_that_one_may_not_read(running: Running) -> None:
+    for name, body in {
+        "sent": EXAMPLES,
+        "on-mine": {"corpus": FIT_ON["corpus"] | {"name": "mine"}},
+        "on-theirs": {"corpus": FIT_ON["corpus"] | {"name": "theirs"}},
+    }.items():
+        fit = await running.client.put(f"/classifiers/{name}", json=body, params={"wait": "true"})
+        assert fit.json()["state"] == "succeeded", fit.text
+    for key, expected in SHOWN.items():
+        shown = set()
+        for name in SHOWN["everything"]:
+            response = await running.client.post(
+                "/classify",
+                json=TEXT | {"classifier": name, "explain": True},
+                headers={"authorization": f"Bearer {key}"},
+            )
+            (one,) = response.json()
+            assert one["explanation"]["parts"]
+            if one["explanation"]["examples"]:
+                shown.add(name)
+        assert shown == expected, key
+
+
+async def error_seen(running: Running, id: str, key: str) -> dict[str, object]:
+    """Return the error of a failed job as a key sees it, the same wherever it is told."""
+    header = {"authorization": f"Bearer {key}"}
+    one = (await running.client.get(f"/jobs/{id}", headers=header)).json()
+    every = (await running.client.get("/jobs", headers=header)).json()["jobs"]
+    assert one in every
+    error: dict[str, object] = one["error"]
+    return error
+
+
+@pytest.mark.parametrize("corpus", ["mine", "theirs"])
+async def test_failed_fits_quote_no_corpus_that_one_may_not_read(
+    running: Running, corpus: str
+) -> None:
+    secret = {"id": "s", "text": "A secret.", "metadata": {"secret": ["hush", "hush, hush"]}}
+    stored = await running.client.post(f"/corpora/{corpus}/documents", json={"documents": [secret]})
+    assert stored.status_code == 200
+    body = {"corpus": {"name": corpus, "label_field": "secret"}}
+    begun = await running.client.put("/classifiers/c", json=body, params={"wait": "true"})
+    whole = begun.json()["error"]
+    assert "hush" in whole["given"]
+    for key in ("everything", "librarian", *(["reader"] if corpus == "mine" else [])):
+        assert await error_seen(running, begun.json()["id"], key) == whole
+    for key in (key_for(W), key_for(A), *(["reader"] if corpus == "theirs" else [])):
+        error = await error_seen(running, begun.json()["id"], key)
+        assert error == {name: whole[name] for name in ("type", "title", "status")}
+
+
+async def test_what_was_sent_for_a_fit_is_quoted_to_its_sender_alone(running: Running) -> None:
+    def task(job: Job) -> Result:
+        raise InputError("No.", field="text", given="A secret.")
+
+    job = running.state.resources.jobs.submit("fit", "c", task, client=str(W))
+    job.wait(10)
+    assert (await error_seen(running, job.status.id, key_for(W)))["given"] == "'A secret.'"
+    for key in (key_for(A), "librarian", "everything"):
+        assert "secret" not in str(await error_seen(running, job.status.id, key))
 
 
 async def test_jobs_on_anothers_corpus_are_not_seen(running: Running) -> None:

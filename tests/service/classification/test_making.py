@@ -12,6 +12,7 @@ from service.classification.example import Example
 from service.classification.examples import ExampleCollector, ExampleSet
 from service.classification.head import EXAMPLES_FILE
 from service.classification.making import HeadPlan, described_head, make_head
+from service.classification.manifest import ExamplesFrom
 from service.classification.remembered import read_remembered
 from service.errors import BundleError
 from service.inference.encoder import Encoder
@@ -74,9 +75,9 @@ def test_progress_is_one_of_both_stages(tmp_path: Path, tiny_encoder: Encoder) -
 
 
 def test_examples_are_remembered_with_their_vectors(tmp_path: Path, tiny_encoder: Encoder) -> None:
-    make_head(
-        HeadPlan(name="things"), _sorted_examples(), tiny_encoder, tmp_path, watcher=Patient()
-    )
+    plan = HeadPlan(name="things", corpus="notes")
+    head = make_head(plan, _sorted_examples(), tiny_encoder, tmp_path, watcher=Patient())
+    assert head.manifest.examples_from == ExamplesFrom(corpus="notes")
     remembered = read_remembered(tmp_path / EXAMPLES_FILE)
     assert len(remembered.examples) == 80
     vector = tiny_encoder.encode(["The cat sleeps 7."], normalize=True)[0]
