@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from service.errors import ForbiddenError
+from service.errors import ForbiddenError, NotFoundError, unknown_name
 from service.search.backend import CorporaBackend, CorpusBackend
 from service.search.document import Metadata
 from service.search.fields import FieldTypes
@@ -55,21 +56,32 @@ class PermittedCorpora:
         )
 
     def get(self, name: str) -> CorpusBackend:
-        """Return a corpus, or raise ForbiddenError."""
+        """Return a corpus, or raise ForbiddenError, or NotFoundError with the names it may know."""
         self._check(name)
-        return self._corpora.get(name)
+        with self._own_names(name):
+            return self._corpora.get(name)
 
     def list(self) -> Sequence[CorpusBackend]:
         """Return the corpora that the client may touch."""
         return [corpus for corpus in self._corpora.list() if self._grant.allows(corpus.name)]
 
     def drop(self, name: str) -> None:
-        """Delete a corpus, or raise ForbiddenError."""
+        """Delete a corpus, or raise ForbiddenError, or NotFoundError with the names it may know."""
         self._check(name)
-        self._corpora.drop(name)
+        with self._own_names(name):
+            self._corpora.drop(name)
 
     def close(self) -> None:
         """Nothing: the files are the service's."""
+
+    @contextmanager
+    def _own_names(self, name: str) -> Iterator[None]:
+        """Have the error for a corpus that is not there list the client's alone."""
+        try:
+            yield
+        except NotFoundError:
+            known = [corpus.name for corpus in self.list()]
+            raise unknown_name("corpus", name, known, nothing="none yet") from None
 
     def _check(self, name: str) -> None:
         if not self._grant.allows(name):

@@ -203,6 +203,24 @@ async def test_whether_anothers_corpus_is_there_is_not_told(running: Running) ->
     assert answers[0] == answers[1]
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_a_name_that_is_not_there_is_told_beside_ones_own_alone(
+    running: Running, method: str
+) -> None:
+    header = {"authorization": f"Bearer {key_for(A)}"}
+    await running.client.delete("/corpora/mine")
+    response = await running.client.request(method, "/corpora/mine", headers=header)
+    assert assert_problem(response, 404)["remedy"] == "There are: none yet."
+
+
+async def test_a_search_in_a_corpus_that_is_not_there_names_ones_own(running: Running) -> None:
+    header = {"authorization": "Bearer reader"}
+    response = await running.client.post(
+        "/similar", json=TEXT | {"corpus": "team-x"}, headers=header
+    )
+    assert assert_problem(response, 404)["remedy"] == "There are: mine."
+
+
 async def test_a_search_without_a_corpus_takes_none_of_anothers(running: Running) -> None:
     header = {"authorization": f"Bearer {key_for(S)}"}
     response = await running.client.post("/similar", json=TEXT, headers=header)
