@@ -94,20 +94,32 @@ class GuardedSession:
         """
         session = self._session
         try:
-            return session.run(inputs)
+            vectors = session.run(inputs)
         except BackendError:
             if self._works(session):
                 raise  # it is these inputs
             if not self._replace(session):
                 raise
-        return self._session.run(inputs)
+            return self._session.run(inputs)
+        self._has_run(session)
+        return vectors
 
     def _works(self, session: Session) -> bool:
         try:
             session.run(self._probe)
         except BackendError:
             return False
+        self._has_run(session)
         return True
+
+    def _has_run(self, session: Session) -> None:
+        """Take back that `session` is lost: what another process filled may be free again."""
+        if not self._lost:
+            return
+        with self._mutex:
+            if self._lost and self._session is session:
+                self._lost = False
+                log.warning("the model runs again, on %s", ", ".join(session.providers))
 
     def _replace(self, lost: Session) -> bool:
         """Put another in the place of `lost`; return whether there is one."""
@@ -115,6 +127,7 @@ class GuardedSession:
             if self._session is not lost:
                 return True  # another thread was here
             if self._clock() < self._next_attempt:
+                self._lost = True
                 return False
             log.error("the session on %s is lost", ", ".join(lost.providers))
             for how, open_session in self._ways:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,3 +95,15 @@ def test_where_nothing_helps_it_is_tried_again_after_a_pause() -> None:
     session.run(PROBE)
     assert setup.told == ["failed", "failed", "reopened"]
     assert not session.lost
+
+
+@pytest.mark.parametrize("inputs", [PROBE, POISON])
+def test_one_that_comes_back_by_itself_is_not_lost(inputs: Inputs) -> None:
+    setup = Setup()
+    session = setup.guarded(("reopened", refuse))
+    for broken in (True, False, True):
+        setup.first.broken = broken
+        with suppress(BackendError):
+            session.run(inputs)
+        assert session.lost is broken
+    assert setup.told == ["failed"]
