@@ -60,7 +60,8 @@ async def fit_classifier(
 
     JSON holds up to `max_inputs` examples; NDJSON (`application/x-ndjson`, one example a line) may
     be of any size, up to a million examples, and has the other fields as query parameters. Under a
-    name that is there, a new version is made and then switched to in one step.
+    name that is there, a new version is made and then switched to in one step. A service on a
+    vector engine fits none (409), since the replicas beside it would not learn of it.
     """
     classifiers = work.resources.classifiers
     classifiers.check_free(name)

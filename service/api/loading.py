@@ -59,7 +59,11 @@ def load(settings: Settings, metrics: Metrics, opening: Opening | None = None) -
         encoder.encode(_WARM_UP)
         manifest = encoder.manifest
         metrics.model_info.labels(encoder.name, manifest.identity, str(manifest.dimension)).set(1)
-    classifiers = Classifiers(settings.head, ClassifierStore(settings.data / "classifiers"))
+    classifiers = Classifiers(
+        settings.head,
+        ClassifierStore(settings.data / "classifiers"),
+        fixed=bool(settings.vector_engine),
+    )
     with ExitStack() as undo:
         corpora = open_corpora(settings)
         undo.callback(corpora.close)

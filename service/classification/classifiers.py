@@ -24,13 +24,22 @@ class Classifiers:
     Args:
         directories: Of heads that came with the service or its settings; they are never changed.
         store: Where fitted ones are kept.
+        fixed: Whether none is fitted, switched or dropped here, since replicas beside this one
+            would not learn of it.
 
     Raises:
         BundleError: One of `directories` holds no head, or one that cannot be trusted.
         SettingsError: Two heads of one name.
     """
 
-    def __init__(self, directories: Iterable[Path], store: ClassifierStore | None = None) -> None:
+    def __init__(
+        self,
+        directories: Iterable[Path],
+        store: ClassifierStore | None = None,
+        *,
+        fixed: bool = False,
+    ) -> None:
+        self._fixed = fixed
         self._heads: dict[str, Head] = {}
         self._store = store
         self._lock = threading.Lock()
@@ -81,7 +90,9 @@ class Classifiers:
             raise NotFoundError(
                 "There is no classifier yet.",
                 field="classifier",
-                remedy="Fit one: PUT /classifiers/NAME with examples; or start with --head DIR.",
+                remedy="Start with --head DIR."
+                if self._fixed
+                else "Fit one: PUT /classifiers/NAME with examples; or start with --head DIR.",
             )
         return texts[0] if texts else next(iter(heads.values()))
 
@@ -100,7 +111,7 @@ class Classifiers:
 
         Raises:
             InputError: It can be no name.
-            ConflictError: It is the name of one that is never changed here.
+            ConflictError: It is the name of one that is never changed here, or none is.
         """
         check_classifier_name(name)
         self._require_own(name)
@@ -133,6 +144,7 @@ class Classifiers:
 
         Raises:
             NotFoundError: There is no such version.
+            ConflictError: It is never changed here.
         """
         self._require_own(name)
         with self._lock:
@@ -144,7 +156,7 @@ class Classifiers:
 
         Raises:
             NotFoundError: There is no such version.
-            ConflictError: It is the current one.
+            ConflictError: It is the current one, or never changed here.
         """
         self.get(name)
         self._require_own(name)
@@ -169,6 +181,15 @@ class Classifiers:
         return unknown_name("classifier", name, sorted(self._heads))
 
     def _require_own(self, name: str) -> None:
+        if self._fixed:
+            raise ConflictError(
+                "Classifiers are not changed here: of the replicas on a vector engine only this "
+                "one would learn of it.",
+                field="classifiers",
+                given=name,
+                remedy="Fit it with a service that has no --vector-engine, or with interlingua "
+                "train head; then start each replica with --head DIR.",
+            )
         if self.is_given(name):
             raise ConflictError(
                 f"Classifier {name!r} came with the service and is not changed here.",

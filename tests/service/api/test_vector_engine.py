@@ -48,6 +48,36 @@ async def test_clients_see_no_difference(tmp_path: Path) -> None:
         assert corpus["languages"] == {"en": 1, "de": 2, "ja": 1}
 
 
+@pytest.mark.filterwarnings("ignore")
+async def test_classifiers_are_given_to_every_replica_and_fitted_by_none(tmp_path: Path) -> None:
+    pytest.importorskip("milvus_lite")
+    pytest.importorskip("pymilvus")
+    examples = [{"text": text, "label": text[0]} for text in ("a b", "a c", "b d", "b e")]
+    alone = on_engine(tmp_path).model_copy(
+        update={"vector_engine": "", "data": tmp_path / "one-machine"}
+    )
+    async with run_app(alone) as running:
+        fitted = await running.client.put(
+            "/classifiers/desk", json={"examples": examples}, params={"wait": "true"}
+        )
+        assert fitted.json()["state"] == "succeeded"
+    head = tmp_path / "one-machine" / "classifiers" / "desk" / "v1"
+    async with run_app(on_engine(tmp_path).model_copy(update={"head": [head]})) as running:
+        labels = await running.client.post("/classify", json={"classifier": "desk", "inputs": "a"})
+        assert labels.json()[0][0]["label"] == "a"
+        for method, path in (
+            ("PUT", "/classifiers/other"),
+            ("PUT", "/classifiers/desk"),
+            ("DELETE", "/classifiers/desk"),
+            ("POST", "/classifiers/desk/versions/1/activate"),
+            ("DELETE", "/classifiers/desk/versions/1"),
+        ):
+            refused = await running.client.request(method, path, json={"examples": examples})
+            problem = assert_problem(refused, 409, field="classifiers")
+            assert "--head DIR" in str(problem["remedy"])
+        assert (await running.client.get("/jobs")).json()["jobs"] == []
+
+
 def test_an_engine_without_its_client_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
