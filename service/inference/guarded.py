@@ -114,12 +114,9 @@ class GuardedSession:
 
     def _has_run(self, session: Session) -> None:
         """Take back that `session` is lost: what another process filled may be free again."""
-        if not self._lost:
-            return
-        with self._mutex:
-            if self._lost and self._session is session:
-                self._lost = False
-                log.warning("the model runs again, on %s", ", ".join(session.providers))
+        if self._lost and self._session is session:
+            self._lost = False
+            log.warning("the model runs again, on %s", ", ".join(session.providers))
 
     def _replace(self, lost: Session) -> bool:
         """Put another in the place of `lost`; return whether there is one."""
