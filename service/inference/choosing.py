@@ -107,14 +107,14 @@ def choose(bundle: Bundle, wishes: Wishes, *, memory: Path | None = None) -> Cho
 
     Raises:
         SettingsError: A runtime that is not installed, or a precision that is not to be had.
-        BundleError: The one way that the wishes leave cannot run the model.
+        BundleError: No way that the wishes leave can run the model.
     """
     offered = ways(bundle, wishes)
     if offered == [_FULL] or [way.precision for way in offered] == ["fp32"]:
         return Choice(offered[0])
     key = _key(bundle, offered)
     known = _read(memory)
-    if key not in known:
+    if not known.get(key):
         known[key] = _measure_all(bundle, offered)
         _write(memory, known)
     return Choice(_best(known[key], offered), known[key])
@@ -172,12 +172,12 @@ def _measure_all(bundle: Bundle, ways: Sequence[Execution]) -> list[Measured]:
     probes = _probes()
     full, _ = _encode(bundle, replace(ways[0], runtime="onnxruntime", precision="fp32"), probes)
     found: list[Measured] = []
+    failed: BackendError | BundleError | None = None
     for way in ways:
         try:
             vectors, rate = _encode(bundle, way, probes)
         except (BackendError, BundleError) as error:
-            if len(ways) == 1:
-                raise
+            failed = error
             log.warning("%s is left out: %s", way.name, error)
             continue
         cosines = (vectors * full).sum(axis=1)
@@ -190,6 +190,14 @@ def _measure_all(bundle: Bundle, ways: Sequence[Execution]) -> list[Measured]:
                 mean_cosine=round(float(cosines.mean()), 5),
             )
         )
+    if not found:
+        assert failed is not None, "some way was offered; this is a bug"
+        raise BundleError(
+            failed.message,
+            field="runtime",
+            given=ways[-1].runtime,
+            remedy="Run it on ONNX Runtime: --runtime onnxruntime, without --precision.",
+        ) from failed
     return found
 
 

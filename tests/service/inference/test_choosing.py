@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import orjson
 import pytest
 
 from service.bundle.reader import Bundle, read_bundle
-from service.errors import SettingsError
+from service.errors import BundleError, SettingsError
 from service.inference import choosing, execution
 from service.inference.choosing import Choice, Measured, Wishes, choose
 from service.inference.execution import Execution
+from service.inference.session import Vectors
+from service.inference.wishes import PrecisionWish
 
 
 def test_a_static_model_is_never_measured(tiny_bundle: Path, tmp_path: Path) -> None:
@@ -66,6 +71,43 @@ def test_the_fastest_that_comes_near_is_taken_and_remembered(
     memory.write_text("nonsense")
     with pytest.raises(TypeError):
         choose(bundle, Wishes(), memory=memory)
+
+
+@pytest.mark.parametrize("precision", ["auto", "int8"])
+def test_where_no_way_runs_the_model_it_says_so_and_remembers_nothing(
+    tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: PrecisionWish
+) -> None:
+    pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
+
+    def cannot(_: object, way: Execution, probes: Sequence[str]) -> tuple[Vectors, float]:
+        if way.runtime == "openvino":
+            raise BundleError("OpenVINO cannot run the graph.")
+        return np.ones((len(probes), 4), np.float32), 1.0
+
+    monkeypatch.setattr(choosing, "_encode", cannot)
+    monkeypatch.setattr(
+        "service.openvino.session.supported_precisions", lambda: ("int8", "bf16", "fp32")
+    )
+    bundle, memory = _transformer(tiny_bundle), tmp_path / "measured.json"
+    wishes = Wishes(runtime="openvino", precision=precision)
+    for _ in range(2):
+        with pytest.raises(BundleError, match=r"cannot run the graph\..*--runtime onnxruntime"):
+            choose(bundle, wishes, memory=memory)
+        assert not memory.exists()
+
+
+def test_an_empty_memory_is_none(
+    tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
+    full = Measured(
+        runtime="onnxruntime", precision="fp32", texts_per_second=1, least_cosine=1, mean_cosine=1
+    )
+    bundle, memory = _transformer(tiny_bundle), tmp_path / "measured.json"
+    key = choosing._key(bundle, choosing.ways(bundle, Wishes()))
+    memory.write_bytes(orjson.dumps({key: []}))
+    monkeypatch.setattr(choosing, "_measure_all", lambda *_: [full])
+    assert choose(bundle, Wishes(), memory=memory).taken == full
 
 
 def _transformer(tiny_bundle: Path) -> Bundle:
