@@ -12,6 +12,7 @@ import numpy as np
 
 from service.api.problems import problem_of
 from service.api.state import Resources
+from service.api.token_input import prepare_decoding
 from service.classification.classifiers import Classifiers
 from service.classification.store import ClassifierStore
 from service.demo.loader import load_demo
@@ -48,7 +49,8 @@ def load(settings: Settings, metrics: Metrics, opening: Opening | None = None) -
 
     Raises:
         BundleError: A model or classifier that cannot be trusted or served.
-        SettingsError: Two models of one name, or one that cannot run as the settings want.
+        SettingsError: Two models of one name, or one that cannot run as the settings want; or no
+            vocabulary for token ids.
         StorageError: The data directory cannot be used.
     """
     began = time.monotonic()
@@ -59,6 +61,7 @@ def load(settings: Settings, metrics: Metrics, opening: Opening | None = None) -
         encoder.encode(_WARM_UP)
         manifest = encoder.manifest
         metrics.model_info.labels(encoder.name, manifest.identity, str(manifest.dimension)).set(1)
+    prepare_decoding(settings.token_input)
     classifiers = Classifiers(
         settings.head,
         ClassifierStore(settings.data / "classifiers"),

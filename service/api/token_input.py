@@ -24,22 +24,26 @@ Decode = Callable[[list[int]], str]
 _ENCODING = "cl100k_base"
 
 
+def prepare_decoding(setting: TokenInput) -> None:
+    """Load what `setting` needs; blocks, where OpenAI's vocabulary is fetched.
+
+    Raises:
+        SettingsError: Ids are OpenAI's, and its vocabulary is not to be had.
+    """
+    if setting == "cl100k_base":
+        _cl100k_base()
+
+
 def decoder_for(setting: TokenInput, encoder: Encoder) -> Decode | None:
     """Return what turns token ids back into text; None where they are refused.
 
     Args:
-        setting: Whose ids they are.
+        setting: Whose ids they are; `prepare_decoding` was called with it.
         encoder: Whose they are where they are `native`.
-
-    Raises:
-        SettingsError: They are OpenAI's, and its vocabulary is not to be had.
     """
     if setting == "native":
         return _native(encoder)
-    if setting == "cl100k_base":
-        encoding = _cl100k_base()
-        return lambda ids: _decode_openai(encoding, ids)
-    return None
+    return _decode_openai if setting == "cl100k_base" else None
 
 
 def _native(encoder: Encoder) -> Decode:
@@ -58,7 +62,8 @@ def _native(encoder: Encoder) -> Decode:
     return decode
 
 
-def _decode_openai(encoding: tiktoken.Encoding, ids: list[int]) -> str:
+def _decode_openai(ids: list[int]) -> str:
+    encoding = _cl100k_base()
     try:
         return encoding.decode(ids)
     except (KeyError, OverflowError):
