@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from service.api.limits import check_count
+from service.api.schemas.splitting import MAX_PIECES
 from service.api.work import Work
 from service.inference.documents import (
     DocumentOptions,
+    DocumentPooling,
     SplitDocuments,
     pool_pieces,
     split_documents,
@@ -54,13 +56,18 @@ async def embed_inputs(
         options: How to embed.
         document: How to split and pool; None takes each text as one.
         field: Where the texts stood, for errors.
+
+    Raises:
+        TooLargeError: More texts, or pieces of documents, than are allowed.
+        InterlinguaError: What `Work.embed` raises.
     """
     if document is None:
         return InputVectors((await work.embed(encoder, texts, options, field=field)).vectors)
     check_count(texts, work.max_inputs, field=field)
-    split = await work.run(
-        split_documents, texts, document, encoder=encoder, language=options.language
-    )
+    split = await work.compute(
+        split_documents, texts, document,
+        encoder=encoder, language=options.language, most=MAX_PIECES, check=work.check,
+    )  # fmt: skip
     whole = replace(options, dimensions=None, normalize=False)
     pieces = split.texts
     parts = [
@@ -68,7 +75,21 @@ async def embed_inputs(
         for begin in range(0, len(pieces), work.max_inputs)
     ]
     vectors: Vectors = np.concatenate(parts)
-    pooled = pool_pieces(vectors, split.counts, document.pooling)
     normalised = encoder.manifest.normalised if options.normalize is None else options.normalize
-    finished = finish(pooled, dimensions=options.dimensions, normalised=normalised)
+    finished = await work.compute(
+        _pooled, vectors, split, document.pooling,
+        dimensions=options.dimensions, normalised=normalised,
+    )  # fmt: skip
     return InputVectors(finished, split, vectors)
+
+
+def _pooled(
+    vectors: Vectors,
+    split: SplitDocuments,
+    pooling: DocumentPooling,
+    *,
+    dimensions: int | None,
+    normalised: bool,
+) -> Vectors:
+    pooled = pool_pieces(vectors, split.counts, pooling)
+    return finish(pooled, dimensions=dimensions, normalised=normalised)

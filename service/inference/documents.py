@@ -8,7 +8,7 @@ longer than the encoder takes is halved until it fits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from service.bundle.manifest import Part
+from service.errors import TooLargeError
 from service.inference.encoder import Encoder
 from service.inference.session import Vectors
 from service.inference.vectors import finish, normalise
@@ -64,6 +65,8 @@ def split_documents(
     *,
     encoder: Encoder,
     language: str | None = None,
+    most: int | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> SplitDocuments:
     """Split documents into pieces that `encoder` takes whole.
 
@@ -72,14 +75,27 @@ def split_documents(
         options: Sentences or windows.
         encoder: Whose tokens count.
         language: Of all documents, for the abbreviations of its sentences.
+        most: Pieces that all documents together may have; any number where None.
+        check: Called before each piece is measured; what it raises ends the work.
 
     Raises:
         InputError: A stride that is wider than its window.
+        TooLargeError: More than `most` pieces.
     """
-    by_document = [_fit(_split(text, options, language), encoder, language) for text in texts]
-    return SplitDocuments(
-        [piece for pieces in by_document for piece in pieces], list(map(len, by_document))
-    )
+    pieces: list[Passage] = []
+    counts: list[int] = []
+    for text in texts:
+        before = len(pieces)
+        for piece in _fit(_split(text, options, language), encoder, language, check):
+            pieces.append(piece)
+            if most is not None and len(pieces) > most:
+                raise TooLargeError(
+                    f"The documents have more than {most} pieces, which is what is allowed.",
+                    field="inputs",
+                    remedy="Split them over several requests, or make strides wider.",
+                )
+        counts.append(len(pieces) - before)
+    return SplitDocuments(pieces, counts)
 
 
 def pool_pieces(vectors: Vectors, counts: Sequence[int], pooling: DocumentPooling) -> Vectors:
@@ -126,30 +142,42 @@ def encode_documents(
     return finish(pooled, dimensions=None, normalised=True)
 
 
-def _split(text: str, options: DocumentOptions, language: str | None) -> list[Passage]:
+def _split(text: str, options: DocumentOptions, language: str | None) -> Iterator[Passage]:
+    """Give the pieces of `text`, of which there is one at least, as they are asked for."""
+    pieces: Iterable[Passage]
     if options.splitting == "sentences":
         pieces = split_sentences(text, language=language)
     else:
         pieces = split_windows(text, words=options.window_words, stride=options.stride_words)
-    return pieces or [Passage(text, 0, len(text))]
+    found = False
+    for piece in pieces:
+        found = True
+        yield piece
+    if not found:
+        yield Passage(text, 0, len(text))
 
 
-def _fit(pieces: list[Passage], encoder: Encoder, language: str | None) -> list[Passage]:
-    """Return `pieces`, those with more tokens than the encoder takes halved until they fit."""
+def _fit(
+    pieces: Iterable[Passage],
+    encoder: Encoder,
+    language: str | None,
+    check: Callable[[], None],
+) -> Iterator[Passage]:
+    """Give `pieces`, those with more tokens than the encoder takes halved until they fit."""
     limit = encoder.manifest.max_tokens
-    found: list[Passage] = []
-    waiting = pieces[::-1]
-    while waiting:
-        piece = waiting.pop()
-        if len(piece.text) * _SAFE_SHARE < limit or _tokens(piece, encoder, language) <= limit:
-            found.append(piece)
-            continue
-        halves = halve(piece)
-        if len(halves) < 2:  # one character that is more tokens than the encoder takes
-            found.append(piece)
-        else:
-            waiting += halves[::-1]
-    return found
+    for whole in pieces:
+        waiting = [whole]
+        while waiting:
+            check()
+            piece = waiting.pop()
+            if len(piece.text) * _SAFE_SHARE < limit or _tokens(piece, encoder, language) <= limit:
+                yield piece
+                continue
+            halves = halve(piece)
+            if len(halves) < 2:  # one character that is more tokens than the encoder takes
+                yield piece
+            else:
+                waiting += halves[::-1]
 
 
 def _tokens(piece: Passage, encoder: Encoder, language: str | None) -> int:

@@ -7,7 +7,8 @@ Thai, Lao, Khmer, Burmese) each character counts as one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 
 from service.errors import InputError
 from service.text.sentences import Passage, split_sentences, trim
@@ -24,8 +25,8 @@ def split_words(text: str) -> list[Passage]:
     return [Passage(found[0], *found.span()) for found in _WORD.finditer(text)]
 
 
-def split_windows(text: str, *, words: int = 128, stride: int = 64) -> list[Passage]:
-    """Return windows of `words` words, each `stride` words after the one before.
+def split_windows(text: str, *, words: int = 128, stride: int = 64) -> Iterator[Passage]:
+    """Give windows of `words` words, each `stride` words after the one before.
 
     128 and 64 are those of Yu, Li & Oguz 2018, section 4.4. The last window ends with the text, so
     every word is in one; a short text is one window, a blank one has none.
@@ -41,14 +42,7 @@ def split_windows(text: str, *, words: int = 128, stride: int = 64) -> list[Pass
             field="stride_words",
             given=stride,
         )
-    places = [found.span() for found in _WORD.finditer(text)]
-    windows: list[Passage] = []
-    for first in range(0, len(places), stride):
-        last = min(first + words, len(places)) - 1
-        windows.append(trim(text, places[first][0], places[last][1]))
-        if last == len(places) - 1:
-            break
-    return windows
+    return _windows(text, words, stride)
 
 
 def split_passages(
@@ -99,6 +93,20 @@ def halve(passage: Passage) -> list[Passage]:
         for part in parts
         if part.text
     ]
+
+
+def _windows(text: str, words: int, stride: int) -> Iterator[Passage]:
+    places: deque[tuple[int, int]] = deque()
+    last_is_covered = True
+    for found in _WORD.finditer(text):
+        places.append(found.span())
+        last_is_covered = len(places) == words
+        if last_is_covered:
+            yield trim(text, places[0][0], places[-1][1])
+            for _ in range(stride):
+                places.popleft()
+    if not last_is_covered:
+        yield trim(text, places[0][0], places[-1][1])
 
 
 def _within(sentence: Passage, words: int) -> list[Passage]:

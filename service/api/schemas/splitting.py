@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from service.api.schemas.parts import Request
+from service.errors import InputError
 from service.inference.documents import DocumentOptions
+
+MAX_PIECES = 65_536
+"""Of all documents of a request: what the largest body of prose has, at 120 characters each."""
+MAX_WINDOW_WORDS = 8192
+MOST_WINDOWS_A_WORD = 16
+"""A word is computed once for each window it is in: a few bytes must not ask for hours of that."""
 
 
 class DocumentFields(Request):
@@ -24,8 +31,28 @@ class DocumentFields(Request):
     pooling: Literal["mean", "max"] = Field(
         "mean", description="Of the pieces' vectors: their mean, or the greatest of each number"
     )
-    window_words: int = Field(128, ge=1, description="Words of a window")
-    stride_words: int = Field(64, ge=1, description="Words from one window's begin to the next's")
+    window_words: int = Field(
+        128, ge=1, le=MAX_WINDOW_WORDS, description=f"Words of a window, 1 to {MAX_WINDOW_WORDS}"
+    )
+    stride_words: int = Field(
+        64, ge=1,
+        description="Words from one window's begin to the next's; a window has at most "
+        f"{MOST_WINDOWS_A_WORD} times as many",
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _bounded_overlap(self) -> Self:
+        most = MOST_WINDOWS_A_WORD
+        windows = self.document and self.splitting == "windows"
+        if windows and self.window_words > most * self.stride_words:
+            raise InputError(
+                f"Windows may overlap so far that each word is in {most} of them; "
+                f"{self.window_words} words every {self.stride_words} are more.",
+                field="stride_words",
+                given=self.stride_words,
+                remedy=f"Send {-(-self.window_words // most)} or more, or a narrower window.",
+            )
+        return self
 
     @property
     def document_options(self) -> DocumentOptions | None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from service.errors import InputError
+from service.errors import DeadlineError, InputError, TooLargeError
 from service.inference.documents import (
     DocumentOptions,
     encode_documents,
@@ -39,6 +39,32 @@ def test_windows_overlap(tiny_encoder: Encoder) -> None:
     wide = DocumentOptions(splitting="windows", window_words=2, stride_words=3)
     with pytest.raises(InputError):
         split_documents(["a b"], wide, encoder=tiny_encoder)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [DocumentOptions(), DocumentOptions(splitting="windows", window_words=1, stride_words=1)],
+)
+def test_pieces_may_be_bounded(tiny_encoder: Encoder, options: DocumentOptions) -> None:
+    texts = ["One.\n\nTwo.", "Three."]
+    assert split_documents(texts, options, encoder=tiny_encoder, most=3).counts == [2, 1]
+    with pytest.raises(TooLargeError):
+        split_documents(texts, options, encoder=tiny_encoder, most=2)
+
+
+def test_it_may_be_broken_off_between_pieces(tiny_encoder: Encoder) -> None:
+    asked = 0
+
+    def check() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 2:
+            raise DeadlineError("Too late.")
+
+    options = DocumentOptions(splitting="windows", window_words=1, stride_words=1)
+    with pytest.raises(DeadlineError):
+        split_documents(["a b c d"], options, encoder=tiny_encoder, check=check)
+    assert asked == 3
 
 
 @pytest.mark.parametrize("text", ["cat " * 500, "x" * 2000, "猫" * 700])
