@@ -13,7 +13,7 @@ from __future__ import annotations
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from service.errors import InputError
 from training.checkpoints import (
     BEST_FILE,
     LAST_FILE,
@@ -263,6 +264,7 @@ class Loop(Generic[B_co]):
         options, at = self._phase.options, self._at
         if options.watch is None:
             return
+        require_watched(options.watch, figures)
         value = figures[options.watch] * (1 if options.better == "higher" else -1)
         if at.best is None or value > at.best:
             at.best, at.worse_rounds = value, 0
@@ -303,6 +305,26 @@ class Loop(Generic[B_co]):
         )
         self._at = _Position(step, words, seconds, best, worse)
         self._stopped = bool(content["stopped"])
+
+
+def require_watched(watch: str, measured: Collection[str]) -> None:
+    """Refuse to train where the best weights are chosen by a figure that is not measured.
+
+    Args:
+        watch: The figure that decides.
+        measured: The names of those that development has.
+
+    Raises:
+        InputError: It is not among them.
+    """
+    if watch not in measured:
+        raise InputError(
+            f"The best weights are chosen by {watch} on held-out rows, and it cannot be measured "
+            f"on those that are there; what can is {', '.join(measured) or 'nothing'}.",
+            field="held_out_source",
+            remedy="Hold out rows that have all languages, --set held_out_source=SOURCE "
+            "--set held_out_first=ROW, or train without development, --set develop_every=0.",
+        )
 
 
 def _is_due(step: int, every: int, *, last: int) -> bool:

@@ -54,16 +54,25 @@ class TranslationDevelopment:
         self._device = device
         self._rows = without_long(rows, tokens, longest=longest)
 
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Names of the figures that there are rows for."""
+        paths, sources = self._mixture.paths, self._mixture.sources
+        there = {
+            "perplexity": any(len(self._rows.complete(path.languages)) for path in paths),
+            "search_error": len(sources) > 1 and len(self._rows.complete(sources)) > 1,
+        }
+        return tuple(name for name, rows in there.items() if rows)
+
     def __call__(self) -> dict[str, float]:
         """Return `perplexity` and, in percent, `search_error`; each only where there are rows."""
+        measures = {"perplexity": self._perplexity, "search_error": self._search_error}
         with torch.inference_mode():
-            return {**self._perplexity(), **self._search_error()}
+            return {name: measures[name]() for name in self.measured}
 
-    def _search_error(self) -> dict[str, float]:
+    def _search_error(self) -> float:
         """Algorithm 1 over all pairs of languages that have an encoder."""
         rows = self._rows.complete(self._mixture.sources)
-        if len(self._mixture.sources) < 2 or len(rows) < 2:
-            return {}
         columns = {
             language: torch.cat(
                 [
@@ -78,15 +87,13 @@ class TranslationDevelopment:
             .numpy()
             for place, language in enumerate(self._mixture.sources)
         }
-        return {"search_error": search_error(columns)}
+        return search_error(columns)
 
-    def _perplexity(self) -> dict[str, float]:
+    def _perplexity(self) -> float:
         """Return exp of the mean of -log p over all tokens, each path counting alike."""
         means = [mean for path in self._mixture.paths if (mean := self._surprise(path)) is not None]
-        if not means:
-            return {}
         # The greatest is as good as infinite, and a finite number can be plotted.
-        return {"perplexity": math.exp(min(sum(means) / len(means), 80.0))}
+        return math.exp(min(sum(means) / len(means), 80.0))
 
     def _surprise(self, path: TrainingPath) -> float | None:
         loss = TranslationLoss("token")

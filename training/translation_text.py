@@ -17,7 +17,7 @@ from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits, TranslationBatches
 from training.decoders.unigram import log_frequencies
 from training.language_vocabularies import prepare_language_tokens, tokenize_columns
-from training.loop import LoopOptions, Phase, Precision
+from training.loop import LoopOptions, Phase, Precision, require_watched
 from training.parameters import TextParameters, TranslationParameters
 from training.paths import Mixture, TrainingPath
 from training.preparation import EVERYTHING, corpus_plan, prepare_corpus
@@ -113,13 +113,19 @@ class TranslationText:
             schedule: Of its rate.
             options: How long.
             seed: Of the batches.
+
+        Raises:
+            InputError: A path has no rows, or what chooses the best weights cannot be measured.
         """
+        development = self.development(system, mixture, longest=limits.longest)
+        if options.watch and options.develop_every:  # now, not after hours of training
+            require_watched(options.watch, development.measured)
         return Phase(
             system=system,
             batches=self.batches(mixture, limits=limits, seed=seed),
             optimisers=(optimiser,),
             schedule=schedule,
-            develop=self.development(system, mixture, longest=limits.longest),
+            develop=development,
             options=options,
         )
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from service.errors import InputError
 from tests.training.made import make_corpus, make_tokens
 from training.checkpoints import BEST_FILE, LAST_FILE
 from training.data.batches import PairBatch, PairBatches, Sentences
@@ -152,6 +153,14 @@ def test_the_last_weights_are_kept_where_they_are_the_best(tmp_path: Path) -> No
     best = torch.load(tmp_path / BEST_FILE, weights_only=True)["system"]["encoder.table"]
     last = torch.load(tmp_path / LAST_FILE, weights_only=True)["system"]["encoder.table"]
     assert torch.equal(best, last)
+
+
+def test_a_figure_that_is_watched_and_not_measured_is_named(tmp_path: Path) -> None:
+    options = replace(OPTIONS, develop_every=12, watch="search_error")
+    phase = make_phase(options, lambda: {"perplexity": 9.0})
+    with pytest.raises(InputError, match=r"by search_error .* is perplexity") as raised:
+        Loop(phase, tmp_path, device=CPU).run()
+    assert "held_out_source" in str(raised.value.remedy)
 
 
 def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
+from service.errors import InputError
+from tests.training.translation_parts import make_system
 from training.data.batches import Sentences
 from training.data.folder import DataFolder
 from training.data.parallel_rows import joined_rows, without_long
 from training.data.templates import write_template_folder
 from training.data.translation_batches import BatchLimits
 from training.decoders.targets import force
+from training.loop import LoopOptions
 from training.parameters import TextParameters
-from training.paths import TrainingPath, even
+from training.paths import TrainingPath, each_to_pivots, even
 from training.pivots import pivot_mixture
+from training.schedules import Constant
 from training.translation_text import TranslationText, prepare_translation_text
 from training.workspace import Workspace
 
@@ -56,6 +62,24 @@ def test_sentences_that_are_too_long_are_left_out_not_cut(text: TranslationText)
         for side in (*(batch := batches.draw()).sources.values(), *batch.targets.values()):
             assert int(side.lengths.max()) <= longest
             assert set(_rows(side)) <= known
+
+
+def test_it_is_refused_before_training_where_nothing_can_choose_the_weights(
+    text: TranslationText,
+) -> None:
+    system = make_system(("en", "de"), ("en", "de"))
+    phase = partial(
+        text.phase,
+        system,
+        even(each_to_pivots(("en", "de"), ("en", "de"))),
+        limits=BatchLimits(tokens=200, longest=60),
+        optimiser=torch.optim.SGD(system.parameters()),
+        schedule=Constant(),
+        seed=0,
+    )
+    with pytest.raises(InputError, match=r"by search_error .* is nothing"):
+        phase(options=LoopOptions(steps=4, develop_every=2, watch="search_error"))
+    assert phase(options=LoopOptions(steps=4, watch="search_error")).develop is not None
 
 
 def test_frequencies_are_those_of_a_walk_through_all_targets(text: TranslationText) -> None:
