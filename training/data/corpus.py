@@ -20,6 +20,7 @@ from training.data.cleaning import (
     make_sentence,
 )
 from training.data.folder import DataFolder, evaluation_sentences
+from training.data.held_out import Pair, first_rows, join_pairs
 from training.data.lines import BrokenLines, OnBroken
 from training.data.moses import find_moses, read_moses
 from training.data.nway import NWay, find_nway, read_nway
@@ -35,8 +36,8 @@ class CorpusPlan:
     variants: Mapping[str, str] = field(default_factory=dict)  # file's code -> language
     pivot: str = "en"  # n-way rows give a pair of each cell with this language ...
     partners: int = 1  # ... and with so many others, drawn at random
-    held_out_source: str | None = None  # an n-way source whose rows ...
-    held_out_rows: tuple[int, int] = (0, 0)  # ... from .. below are kept for development
+    held_out_source: str | None = None  # a source whose rows, or pairs of each of its files, ...
+    held_out_rows: tuple[int, int] = (0, 0)  # ... from .. below are not trained on
     evaluation: tuple[str, ...] = ()  # sets under eval/ whose sentences are left out
     rules: CleaningRules = field(default_factory=CleaningRules)
     broken: OnBroken = "refuse"
@@ -56,7 +57,7 @@ class Corpus:
         language: int16 [sentences], index into `languages`.
         pairs: int32 [pairs, 2], sentence numbers; the pivot stands second where it takes part.
         source: int16 [pairs], index into `sources`.
-        held_out: Language -> sentences set aside, row by row; empty where missing.
+        held_out: Language -> sentences to develop on, row by row; empty where missing.
         counts: What cleaning made of the pairs of each source.
         broken: Unusable lines that were skipped.
     """
@@ -136,36 +137,45 @@ class _Builder:
         name = self.plan.held_out_source
         if name is None or name not in self.folder.sources:
             return {}
-        rows = read_nway(
-            self.folder.source(name), languages=self.plan.languages, broken=self.broken
-        )
+        path = self.folder.source(name)
         first, end = self.plan.held_out_rows
-        return {language: column[first:end] for language, column in rows.columns.items()}
+        # Of a source that is trained on as well, broken lines are counted there.
+        broken = BrokenLines(self.plan.broken) if name in self.plan.sources else self.broken
+        if find_nway(path):
+            rows = read_nway(path, languages=self.plan.languages, broken=broken)
+            return first_rows({name: column[first:end] for name, column in rows.columns.items()})
+        away = (pair for number, pair in self._moses_pairs(path, broken) if first <= number < end)
+        return join_pairs(map(self._pivot_second, away), self.plan.languages)
 
     def read(self, name: str) -> None:
         """Add the pairs of one source."""
         path = self.folder.source(name)
         number = self.plan.sources.index(name)
         self.cleaner.counts.setdefault(name, Counter())
-        for files in find_moses(path):
-            if files.source in self._wanted and files.target in self._wanted:
-                codes = self._language_of(files.source), self._language_of(files.target)
-                for left, right in read_moses(files, self.broken):
-                    self._add(number, left, codes[0], right, codes[1])
-        if find_nway(path):
+        held_out = range(*self.plan.held_out_rows if name == self.plan.held_out_source else (0, 0))
+        nway = find_nway(path)
+        for place, pair in self._moses_pairs(path, self.broken):
+            if nway or place not in held_out:  # where there are rows, those are what is held out
+                self._add(number, pair)
+        if nway:
             table = read_nway(path, languages=self._wanted, broken=self.broken)
-            held_out = self.plan.held_out_rows if name == self.plan.held_out_source else (0, 0)
-            rows = self._nway_pairs(table, range(*held_out), self.plan.partners)
+            rows = self._nway_pairs(table, held_out, self.plan.partners)
         else:
             # Words of a lexicon are few: each is tied to the others through the pivot's alone.
             table = read_cldr(path, languages=self._wanted, broken=self.broken)
             rows = self._nway_pairs(table, range(0), partners=0)
-        for left, left_code, right, right_code in rows:
-            self._add(number, left, left_code, right, right_code)
+        for pair in rows:
+            self._add(number, pair)
 
-    def _nway_pairs(
-        self, table: NWay, held_out: range, partners: int
-    ) -> Iterator[tuple[str, str, str, str]]:
+    def _moses_pairs(self, path: Path, broken: BrokenLines) -> Iterator[tuple[int, Pair]]:
+        """Yield the pairs of each two files at `path`, numbered without broken lines."""
+        for files in find_moses(path):
+            if files.source in self._wanted and files.target in self._wanted:
+                source, target = self._language_of(files.source), self._language_of(files.target)
+                for number, (left, right) in enumerate(read_moses(files, broken)):
+                    yield number, (left, source, right, target)
+
+    def _nway_pairs(self, table: NWay, held_out: range, partners: int) -> Iterator[Pair]:
         for number, row in enumerate(table.rows()):
             if number in held_out:
                 continue
@@ -180,14 +190,17 @@ class _Builder:
                     if self._language_of(other) != language:
                         yield row[code], language, row[other], self._language_of(other)
 
-    def _add(self, source: int, left: str, left_code: str, right: str, right_code: str) -> None:
-        if left_code == self.plan.pivot:
-            left, left_code, right, right_code = right, right_code, left, left_code
+    def _add(self, source: int, pair: Pair) -> None:
+        left, left_code, right, right_code = self._pivot_second(pair)
         first, second = self._number(left, left_code), self._number(right, right_code)
         name = self.plan.sources[source]
         if self.cleaner.judge(name, self._sentences[first], self._sentences[second]):
             self.pairs.append((first, second))
             self._source.append(source)
+
+    def _pivot_second(self, pair: Pair) -> Pair:
+        left, left_code, right, right_code = pair
+        return (right, right_code, left, left_code) if left_code == self.plan.pivot else pair
 
     def _number(self, text: str, language: str) -> int:
         number = self._numbers.get((text, language))

@@ -102,6 +102,7 @@ SCALES = at_scales(
         longest=30,
         steps=4000,
     ),
+    # How much of Europarl the paper takes is not said: here a million pairs a language.
     paper=Parameters(
         **europarl(1_000_000),
         unit="words",

@@ -75,6 +75,25 @@ def test_rows_are_held_out(folder: DataFolder) -> None:
     assert "Ils l'ont tenu." not in corpus.texts
 
 
+def test_the_last_pairs_of_each_file_are_held_out(folder: DataFolder) -> None:
+    europarl = folder.root / "parallel/europarl"
+    europarl.mkdir()
+    for code, last in (("de", "Ich wohne hier."), ("fr", "J'habite ici.")):
+        (europarl / f"v7.{code}-en.{code}").write_text(f"{code} 1\n{code} 2\n\n{last}\n")
+    (europarl / "v7.de-en.en").write_text("One.\nTwo.\nBroken.\nI live here.\n")
+    (europarl / "v7.fr-en.en").write_text("I live here.\nThree.\nBroken.\nI live here.\n")
+    chosen = {"sources": ("europarl",), "held_out_source": "europarl", "broken": "skip"}
+    corpus = build_corpus(folder, _plan(held_out_rows=(2, 9), **chosen))
+    assert {name: column for name, column in corpus.held_out.items() if any(column)} == {
+        "en": ["I live here."],
+        "de": ["Ich wohne hier."],
+        "fr": ["J'habite ici."],
+    }
+    assert _pairs(corpus) == {("de 1", "One."), ("de 2", "Two."), ("fr 2", "Three.")}
+    assert corpus.counts["europarl"] == {"kept": 3, "held out": 1}
+    assert corpus.broken == 2
+
+
 def test_partners_pair_other_languages(folder: DataFolder) -> None:
     corpus = build_corpus(folder, _plan(partners=3))
     pivot = corpus.languages.index("en")

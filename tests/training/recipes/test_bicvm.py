@@ -67,6 +67,7 @@ def test_the_papers_numbers() -> None:
     paper = bicvm.SCALES["paper"]
     assert (paper.dimension, paper.margin, paper.noise, paper.noise_pool) == (40, 50, 50, None)
     assert (paper.l2, paper.rate, paper.iterations) == (1, 0.1, 50)
+    assert (paper.held_out_source, paper.held_out_first) == ("europarl", 500_000)
 
 
 @pytest.mark.parametrize("assignment", ["languages=en", "noise_pool=3", "noise=0"])
