@@ -74,6 +74,8 @@ def test_the_papers_numbers() -> None:
     assert (paper.dropout, paper.clip, paper.rate, paper.batch) == (0.2, 2.0, 0.01, 96)
     mixture = schwenk.mixture_of(paper)
     assert [len(path.targets) for path in mixture.paths] == [5] * 6
+    seen = paper.steps * paper.batch / len(mixture.paths)  # rows, by each encoder
+    assert seen / 8_300_000 == pytest.approx(5)
 
 
 @pytest.mark.parametrize("scale", SCALES)
