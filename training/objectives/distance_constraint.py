@@ -25,6 +25,18 @@ def squared_distances(first: Tensor, second: Tensor) -> Tensor:
     return (lengths - 2 * products).clamp(min=0)
 
 
+def distances(first: Tensor, second: Tensor) -> Tensor:
+    """Return |a_i - b_j| for all pairs of `first` [B, D] and `second` [B, D], float32 [B, B].
+
+    From the differences: the root of what products leave over would be noise for close vectors,
+    and its gradient infinite for equal ones; here it is 0.
+    """
+    with torch.autocast(first.device.type, enabled=False):
+        return torch.cdist(
+            first.float(), second.float(), compute_mode="donot_use_mm_for_euclid_dist"
+        )
+
+
 def draw_others(size: int, count: int, device: torch.device) -> Tensor:
     """Return int64 [B, count]: for each of `size` sentences, others drawn with replacement."""
     steps = torch.randint(1, size, (size, count), device=device)
@@ -56,9 +68,9 @@ class NtdvDistance:
         """Return the loss of `first` and `second`, both [B, D]; 0 for one pair alone."""
         if len(first) < 2:
             return first.sum() * 0.0
-        distances = squared_distances(first, second)
-        others = distances.gather(1, draw_others(len(first), self.draws, first.device))
-        difference = distances.diagonal()[:, None] - others  # k [B, N_s]
+        squared = squared_distances(first, second)
+        others = squared.gather(1, draw_others(len(first), self.draws, first.device))
+        difference = squared.diagonal()[:, None] - others  # k [B, N_s]
         norm = torch.cat([first, second]).float().norm(dim=1).mean()
         losses = (self.margin + self.margin * difference / (2 * norm + 1)).clamp(min=0)
         mean: Tensor = losses.sum(1).mean()
@@ -71,14 +83,16 @@ class TmdeDistance:
 
     Li 2021, eq. 4.18-4.20 and the bracket of 4.21:
 
-        d_p     = |P^(a) - P^(b)|^2 / (v_norm + eps)
-        d_n_j   = |P^(a) - P^(b_j)|^2 / (v_norm + eps)
+        d_p     = |P^(a) - P^(b)| / (v_norm + eps)
+        d_n_j   = |P^(a) - P^(b_j)| / (v_norm + eps)
         delta_j = max(0, alpha - (d_n_j - d_p))
         loss    = d_p + lambda / N_s sum_j delta_j
 
-    Averaged over the sentences. |.|^2 is taken as printed, a square, and v_norm as the mean of the
-    same over "all sentence pairs in a training batch", all B x B of them: then no scaling of the
-    vectors changes the loss. (Over translations alone it would make the mean of d_p 1 always.)
+    Averaged over the sentences. Departure: no square. The equations print |.|^2, which the text
+    calls "the Euclidean distance"; the code published with the thesis takes the distance itself.
+    v_norm is "the average Euclidean distance computed from all sentence pairs in a training batch",
+    all B x B of them: then no scaling of the vectors changes the loss. (Over translations alone it
+    would make the mean of d_p 1 always; the code divides by the length of the mean vectors.)
 
     Attributes:
         margin: alpha, 0.5 in the thesis.
@@ -94,8 +108,8 @@ class TmdeDistance:
         """Return the loss of `first` and `second`, both [B, D]; 0 for one pair alone."""
         if len(first) < 2:
             return first.sum() * 0.0
-        distances = squared_distances(first, second)
-        scaled = distances / (distances.mean() + _SMALL)
+        apart = distances(first, second)
+        scaled = apart / (apart.mean() + _SMALL)
         parallel = scaled.diagonal()  # d_p [B]
         others = scaled.gather(1, draw_others(len(first), self.draws, first.device))
         deltas = (self.margin - (others - parallel[:, None])).clamp(min=0)  # [B, N_s]

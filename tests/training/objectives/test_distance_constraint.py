@@ -11,6 +11,7 @@ from torch import Tensor
 from training.objectives.distance_constraint import (
     NtdvDistance,
     TmdeDistance,
+    distances,
     draw_others,
     squared_distances,
 )
@@ -34,6 +35,10 @@ def squared(x: Array) -> float:
     return float((x**2).sum())
 
 
+def length(x: Array) -> float:
+    return float(np.sqrt(squared(x)))
+
+
 def test_eq_3_6_to_3_8() -> None:
     first, second = pair()
     a, b = first.double().numpy(), second.double().numpy()
@@ -53,11 +58,11 @@ def test_eq_4_18_to_4_21() -> None:
     first, second = pair()
     a, b = first.double().numpy(), second.double().numpy()
     others = drawn(7)
-    norm = float(np.mean([squared(x - y) for x in a for y in b]))
+    norm = float(np.mean([length(x - y) for x in a for y in b]))
     expected = 0.0
     for i in range(SIZE):
-        near = squared(a[i] - b[i]) / norm
-        deltas = [max(0.0, 0.5 - (squared(a[i] - b[j]) / norm - near)) for j in others[i]]
+        near = length(a[i] - b[i]) / norm
+        deltas = [max(0.0, 0.5 - (length(a[i] - b[j]) / norm - near)) for j in others[i]]
         expected += float(near + 0.7 * np.sum(deltas) / DRAWS) / SIZE
     torch.manual_seed(7)
     found = TmdeDistance(margin=0.5, weight=0.7, draws=DRAWS)(first, second)
@@ -101,8 +106,18 @@ def test_one_pair_alone_has_nothing_to_be_far_from(distance: NtdvDistance | Tmde
     assert first.grad is not None
 
 
-def test_equal_vectors_give_finite_gradients() -> None:
-    first = torch.ones(4, 3, requires_grad=True)
-    torch.autograd.backward(TmdeDistance()(first, torch.ones(4, 3)))
+@pytest.mark.parametrize("equal", [4, 1])
+def test_equal_vectors_give_finite_gradients(equal: int) -> None:
+    first, second = torch.ones(4, 3), torch.ones(4, 3)
+    second[equal:] = torch.randn(4 - equal, 3, generator=torch.Generator().manual_seed(0))
+    first.requires_grad_()
+    torch.autograd.backward(TmdeDistance()(first, second))
     assert first.grad is not None
     assert first.grad.isfinite().all()
+
+
+def test_distances_of_close_vectors_are_exact() -> None:
+    first = torch.full((2, 8), 100.0)
+    second = first.clone()
+    second[0, 0] += 2**-6
+    assert distances(first, second).tolist() == [[2**-6, 0.0], [2**-6, 0.0]]
