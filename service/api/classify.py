@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -14,6 +13,7 @@ from pydantic import JsonValue
 
 from service.api.auth import needs
 from service.api.body import json_body
+from service.api.described import head_of_labels
 from service.api.explanations import explain
 from service.api.input_vectors import InputVectors, embed_inputs
 from service.api.limits import check_count
@@ -30,12 +30,10 @@ from service.api.work import Work, WorkOf
 from service.classification.answers import best_labels
 from service.classification.example import check_label
 from service.classification.head import Head
-from service.classification.making import described_head
 from service.errors import InputError, MalformedError
 from service.inference.documents import DocumentOptions
 from service.inference.encoder import Encoder
 from service.inference.engine import EmbedOptions
-from service.inference.patient import embed_all
 from service.inference.session import Vectors
 from service.security.grants import Scope
 
@@ -159,9 +157,7 @@ async def _head_and_encoder(request: ClassifyRequest, work: Work) -> tuple[Head,
     for label in request.labels:
         check_label(label, field="labels")
     check_count(request.labels, work.max_inputs, field="labels")
-    options = EmbedOptions(normalize=True, client=work.grant.client)
-    encode = partial(embed_all, work.resources.engine, encoder, options=options)
-    return await work.run(described_head, request.labels, encoder, encode), encoder
+    return await head_of_labels(request.labels, encoder, work), encoder
 
 
 def _head(name: str | None, work: Work) -> Head:

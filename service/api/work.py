@@ -65,6 +65,7 @@ class Work:
         options: EmbedOptions | None = None,
         *,
         field: str = "inputs",
+        told: bool = True,
     ) -> Embedded:
         """Return the vectors of the request's texts; its body must have been read whole.
 
@@ -73,6 +74,7 @@ class Work:
             texts: At most `max_inputs`.
             options: How; the bundle's defaults where None.
             field: Where the texts stood, for errors.
+            told: Whether the answer's headers tell of them; they are not its inputs where not.
 
         Raises:
             TooLargeError: More texts than are allowed.
@@ -82,7 +84,7 @@ class Work:
         """
         check_count(texts, self.max_inputs, field=field)
         async with cancelled_on_disconnect(self._request):
-            return await self._embed(encoder, texts, options, self._seconds_left())
+            return await self._embed(encoder, texts, options, self._seconds_left(), told=told)
 
     async def embed_part(self, encoder: Encoder, texts: Sequence[str]) -> Embedded:
         """Return the vectors of one batch of a streamed body; each batch has the whole timeout.
@@ -93,7 +95,13 @@ class Work:
         return await self._embed(encoder, texts, None, self.timeout_seconds)
 
     async def _embed(
-        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions | None, seconds: float
+        self,
+        encoder: Encoder,
+        texts: Sequence[str],
+        options: EmbedOptions | None,
+        seconds: float,
+        *,
+        told: bool = True,
     ) -> Embedded:
         options = replace(options or EmbedOptions(), client=self.grant.client)
         try:
@@ -108,7 +116,8 @@ class Work:
                 )
         except TimeoutError:
             raise self._too_late() from None
-        self._context.add(embedded, texts, model=encoder.name)
+        if told:
+            self._context.add(embedded, texts, model=encoder.name)
         self.metrics.observe_embedded(embedded)
         return embedded
 

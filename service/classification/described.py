@@ -16,7 +16,6 @@ import numpy as np
 import orjson
 
 from service.classification.logistic import Linear, Matrix
-from service.inference.documents import Encode
 from service.inference.vectors import normalise
 from service.shipped import DEMO_CORPUS
 
@@ -43,30 +42,41 @@ class Background:
     spread: float
 
 
-def measure_background(encode: Encode) -> Background:
-    """Return the background of an encoder, from the demo corpus: things of many kinds, in 12
-    languages.
-    """  # noqa: D205
-    vectors = normalise(encode(_background_texts()))
+@lru_cache(maxsize=1)
+def background_texts() -> tuple[str, ...]:
+    """Return texts about anything, from the demo corpus: of many kinds, in 12 languages."""
+    lines = DEMO_CORPUS.read_bytes().splitlines()[::_EVERY]
+    return tuple(orjson.loads(line)["text"] for line in lines)
+
+
+def measure_background(vectors: Matrix) -> Background:
+    """Return the background of the encoder that made `vectors` of `background_texts`."""
+    vectors = normalise(vectors)
     cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
     return Background(vectors.mean(axis=0), max(float(cosines.std()), 1e-6))
 
 
+def label_texts(descriptions: Mapping[str, str]) -> list[str]:
+    """Return the texts whose vectors `describe_labels` takes.
+
+    Args:
+        descriptions: Label -> words for it; its name alone where they are empty.
+    """
+    return [text for label, words in descriptions.items() for text in _parts(label, words)]
+
+
 def describe_labels(
-    descriptions: Mapping[str, str], encode: Encode, background: Background
+    descriptions: Mapping[str, str], vectors: Matrix, background: Background
 ) -> Linear:
     """Return the weights that descriptions of labels amount to.
 
     Args:
-        descriptions: Label -> words for it; its name alone where they are empty.
-        encode: The encoder.
+        descriptions: As `label_texts` takes them.
+        vectors: Of these texts, by one encoder.
         background: Of the same encoder.
     """
-    parts = {label: _parts(label, words) for label, words in descriptions.items()}
-    texts = [text for label_parts in parts.values() for text in label_parts]
-    vectors = normalise(encode(texts))
-    ends = np.cumsum([len(label_parts) for label_parts in parts.values()])
-    means = [part.mean(axis=0) for part in np.split(vectors, ends[:-1])]
+    ends = np.cumsum([len(_parts(label, words)) for label, words in descriptions.items()])
+    means = [part.mean(axis=0) for part in np.split(normalise(vectors), ends[:-1])]
     centres = normalise(np.stack(means).astype(np.float32))
     scale = np.float32(SHARPNESS / background.spread)
     weights = (centres - centres.mean(axis=0)) * scale
@@ -76,9 +86,3 @@ def describe_labels(
 def _parts(label: str, words: str) -> list[str]:
     parts = [part.strip() for part in words.split(",")]
     return list(dict.fromkeys(text for text in (label, words.strip(), *parts) if text))
-
-
-@lru_cache(maxsize=1)
-def _background_texts() -> list[str]:
-    lines = DEMO_CORPUS.read_bytes().splitlines()[::_EVERY]
-    return [orjson.loads(line)["text"] for line in lines]

@@ -13,7 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from service.bundle.manifest import DataSource
-from service.classification.described import Background, describe_labels, measure_background
+from service.classification.described import (
+    Background,
+    background_texts,
+    describe_labels,
+    label_texts,
+    measure_background,
+)
 from service.classification.examples import ExampleSet, Text
 from service.classification.fit import FitOptions, Fitted, Watcher, check_class_weights, fit
 from service.classification.head import FittedOn, Head, HeadManifest, pair_features, write_head
@@ -167,10 +173,26 @@ def described_labels(descriptions: Mapping[str, str], encoder: Encoder, encode: 
         encoder: In whose space they are.
         encode: Its way to unit vectors.
     """
-    background = _backgrounds.get(encoder)
+    background = known_background(encoder)
     if background is None:  # measured twice where two threads come at once, to the same end
-        background = _backgrounds[encoder] = measure_background(encode)
-    return describe_labels(descriptions, encode, background)
+        background = remember_background(encoder, encode(background_texts()))
+    return describe_labels(descriptions, encode(label_texts(descriptions)), background)
+
+
+def known_background(encoder: Encoder) -> Background | None:
+    """Return the background of `encoder`, if it was measured since the start."""
+    return _backgrounds.get(encoder)
+
+
+def remember_background(encoder: Encoder, vectors: Matrix) -> Background:
+    """Return the background of `encoder`, and keep it.
+
+    Args:
+        encoder: The encoder.
+        vectors: Its own of `background_texts`.
+    """
+    background = _backgrounds[encoder] = measure_background(vectors)
+    return background
 
 
 def described_head(
@@ -184,6 +206,17 @@ def described_head(
         encode: Makes texts into unit vectors; `encoder`, in this thread, where None.
     """
     linear = described_labels(descriptions, encoder, encode or _encode_here(encoder))
+    return head_of_words(descriptions, encoder, linear)
+
+
+def head_of_words(descriptions: Mapping[str, str], encoder: Encoder, linear: Linear) -> Head:
+    """Return a head of described labels whose weights are known.
+
+    Args:
+        descriptions: Label -> words for it.
+        encoder: In whose space it lives.
+        linear: What `describe_labels` returns.
+    """
     manifest = HeadManifest(
         name="described",
         labels=tuple(descriptions),
