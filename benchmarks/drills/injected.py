@@ -149,7 +149,7 @@ def database_locked(resources: Resources) -> Iterator[None]:
     with ExitStack() as held:
         for corpus in _corpora(resources):
             held.enter_context(_pragma_of(corpus, "busy_timeout = 100", "busy_timeout = 30000"))
-            with corpus.held():
+            with corpus._live.writing:
                 other = sqlite3.connect(
                     corpus._store.path, isolation_level=None, check_same_thread=False
                 )
@@ -247,12 +247,12 @@ def _pragma(resources: Resources, begin: str, end: str) -> Iterator[None]:
 @contextmanager
 def _pragma_of(corpus: Corpus, begin: str, end: str) -> Iterator[None]:
     writer = corpus._store._database._writer
-    with corpus.held():
+    with corpus._live.writing:
         writer.execute(f"PRAGMA {begin}")
     try:
         yield
     finally:
-        with corpus.held():
+        with corpus._live.writing:
             writer.execute(f"PRAGMA {end}")
 
 
