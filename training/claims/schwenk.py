@@ -306,8 +306,8 @@ CLAIMS = (
                 learnt=99.0,
             ),
         ),
-        scale="Captions say little of news: errors near 100 % are due at this size. The BLSTM is ahead "
-        "in every run, of stacks that find next to nothing.",
+        scale="Captions say little of news: errors near 100 % are due at this size. The BLSTM is "
+        "ahead in every run, of stacks that find next to nothing.",
     ),
     Claim(
         id="S9",
