@@ -17,10 +17,10 @@ from typing import Literal, Protocol, get_args
 
 from service.errors import InputError
 from service.inference.session import Vectors
-from training.evaluation.feed_forward import FeedForward, fit_feed_forward
+from training.evaluation.feed_forward import TANH_512, FeedForward, fit_feed_forward
 from training.evaluation.perceptron import fit_perceptron
 
-Kind = Literal["perceptron", "logistic", "svm", "ffn"]
+Kind = Literal["perceptron", "logistic", "svm", "ffn", "tanh512"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -62,7 +62,7 @@ def fit_classifier(
         fit: What it is fitted on.
         tune: What its hyperparameter is chosen on; never what is reported.
         seed: Of all that is drawn.
-        network: The shape of an `ffn`; that of LASER's script where None.
+        network: The shape of an `ffn`; the small one after LASER's script where None.
 
     Raises:
         InputError: Fewer than two labels.
@@ -74,9 +74,9 @@ def fit_classifier(
         )
     if kind == "perceptron":
         return fit_perceptron(fit.vectors, fit.labels, seed=seed)
-    if kind == "ffn":
+    if kind in ("ffn", "tanh512"):
         return fit_feed_forward(
-            network or FeedForward(),
+            TANH_512 if kind == "tanh512" else network or FeedForward(),
             fit.vectors,
             fit.labels,
             tune=(tune.vectors, tune.labels),

@@ -8,7 +8,7 @@ compare that with windows of 128 words, 64 further on each time, and with max-po
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -16,8 +16,9 @@ import numpy as np
 from service.inference.session import Vectors
 from training.evaluation.models import SentenceModel, vectors_of
 
-Segments = Literal["punctuation", "window"]
-"""Where a document is cut: at sentence ends, or into windows of words that overlap."""
+Segments = Literal["punctuation", "window", "whole"]
+"""Where a document is cut: at sentence ends, into windows of words that overlap, or where the model
+cuts it ("we only take the first 64 tokens", Chidambaram et al. 2018, section 4.2)."""
 
 Pooling = Literal["mean", "max"]
 """How the vectors of its parts become one."""
@@ -53,6 +54,17 @@ def split_windows(document: str, *, width: int = 128, stride: int = 64) -> list[
     return [" ".join(words[start : start + width]) for start in starts]
 
 
+def _whole(document: str) -> list[str]:
+    return [document] if document.strip() else []
+
+
+_SPLITS: Mapping[Segments, Callable[[str], list[str]]] = {
+    "punctuation": split_sentences,
+    "window": split_windows,
+    "whole": _whole,
+}
+
+
 def document_vectors(
     model: SentenceModel,
     documents: Sequence[str],
@@ -73,7 +85,7 @@ def document_vectors(
         segments: Where they are cut.
         pooling: How the parts' vectors become the document's.
     """
-    split = split_sentences if segments == "punctuation" else split_windows
+    split = _SPLITS[segments]
     parts = [split(document) for document in documents]
     flat = [part for of_one in parts for part in of_one]
     vectors = vectors_of(model, flat, language, unit=False)

@@ -1,7 +1,7 @@
 """A small feed-forward classifier on frozen vectors.
 
 LASER's script, which Li 2021 uses (4.3.3, footnote 6)     10 ReLU, dropout 0.2
-Chidambaram et al. 2018, 4.2                                512 tanh
+Chidambaram et al. 2018, 4.2                                `TANH_512`
 SentEval's MLP (Conneau & Kiela 2018); Yu et al. 2018, 3    128 sigmoid
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -22,20 +23,41 @@ from service.inference.session import Vectors
 class FeedForward:
     """The shape of a network, and how it is fitted."""
 
-    hidden: int = 10  # units of its one hidden layer
+    layers: int = 1  # hidden ones, alike ...
+    hidden: int = 10  # ... with so many units
     activation: Literal["relu", "tanh", "sigmoid"] = "relu"
     dropout: float = 0.2
-    rounds: int = 60  # through the examples; the best on the tuning set is kept
+    rounds: int = 60  # through the examples
+    kept: Literal["best", "last"] = "best"  # round; the best on the tuning set
     batch: int = 32
     rate: float = 0.003  # Adam's
+    cooling: float = 1.0  # factor on the rate after each round
     decay: float = 0.0  # L2
+    # One number is taken for the scale of all vectors, so that systems whose vectors are long and
+    # those whose are short learn at the same rate.
+    standardised: bool = True
+
+
+TANH_512 = FeedForward(
+    layers=2,
+    hidden=512,
+    activation="tanh",
+    dropout=0.0,
+    rounds=20,
+    kept="last",
+    batch=16,
+    rate=0.0005,
+    cooling=0.9,
+    standardised=False,
+)
+"""What Chidambaram et al. 2018, section 4.2, classify reviews with."""
 
 
 class FittedNetwork:
     """A fitted network.
 
     Args:
-        network: Vectors [rows, D], standardised -> logits [rows, labels].
+        network: Vectors [rows, D], moved and scaled -> logits [rows, labels].
         labels: In the order of its outputs.
         mean: float32 [D], taken from each vector ...
         scale: ... and what the difference is divided by.
@@ -66,20 +88,18 @@ def fit_feed_forward(
     tune: tuple[Vectors, Sequence[str]],
     seed: int = 0,
 ) -> FittedNetwork:
-    """Return the network of the round that does best on `tune`.
+    """Return the network of the last round, or of the one that does best on `tune`.
 
     Args:
         shape: Of the network.
-        vectors: float32 [rows, D]. One number is taken for the scale of all of them, so that
-            systems whose vectors are long and those whose are short learn at the same rate.
+        vectors: float32 [rows, D].
         labels: Of each.
         tune: Vectors and labels that the round is chosen on.
         seed: Of weights and orders.
     """
     names = tuple(sorted(set(labels)))
     rows = torch.from_numpy(np.ascontiguousarray(vectors))
-    mean = rows.mean(0)
-    scale = (rows - mean).std().clamp_min(1e-12)
+    mean, scale = _spread(rows) if shape.standardised else (torch.zeros(()), torch.ones(()))
     rows = (rows - mean) / scale
     due = torch.tensor([names.index(label) for label in labels])
     with torch.random.fork_rng(devices=[]):
@@ -87,7 +107,8 @@ def fit_feed_forward(
         network = _network(shape, rows.shape[1], len(names))
         fitted = FittedNetwork(network, names, mean, scale)
         optimiser = torch.optim.Adam(network.parameters(), lr=shape.rate, weight_decay=shape.decay)
-        best, kept = -1, {name: value.clone() for name, value in network.state_dict().items()}
+        schedule = torch.optim.lr_scheduler.ExponentialLR(optimiser, shape.cooling)
+        best, kept = -1, _copy(network)
         for _ in range(shape.rounds):
             network.train()
             for places in torch.split(torch.randperm(len(rows)), shape.batch):
@@ -95,21 +116,36 @@ def fit_feed_forward(
                 optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimiser.step()
+            schedule.step()
+            if shape.kept == "last":
+                continue
             said = fitted.predict(tune[0])
             hits = sum(a == b for a, b in zip(said, tune[1], strict=True))
             if hits > best:
-                best = hits
-                kept = {name: value.clone() for name, value in network.state_dict().items()}
-    network.load_state_dict(kept)
+                best, kept = hits, _copy(network)
+    if shape.kept == "best":
+        network.load_state_dict(kept)
     return fitted
+
+
+def _spread(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the mean [D] of `rows` and one number for how far they are from it."""
+    mean = rows.mean(0)
+    return mean, (rows - mean).std().clamp_min(1e-12)
+
+
+def _copy(network: nn.Module) -> dict[str, Tensor]:
+    return {name: value.clone() for name, value in network.state_dict().items()}
 
 
 def _network(shape: FeedForward, width: int, labels: int) -> nn.Sequential:
     activations = {"relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}
-    return nn.Sequential(
-        nn.Dropout(shape.dropout),
-        nn.Linear(width, shape.hidden),
-        activations[shape.activation](),
-        nn.Dropout(shape.dropout),
-        nn.Linear(shape.hidden, labels),
-    )
+    widths = [width, *[shape.hidden] * shape.layers]
+    parts: list[nn.Module] = []
+    for before, after in pairwise(widths):
+        parts += [
+            nn.Dropout(shape.dropout),
+            nn.Linear(before, after),
+            activations[shape.activation](),
+        ]
+    return nn.Sequential(*parts, nn.Dropout(shape.dropout), nn.Linear(widths[-1], labels))

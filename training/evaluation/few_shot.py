@@ -17,7 +17,7 @@ from service.errors import InputError
 from training.data.folder import DataFolder
 from training.evaluation.classification import examples
 from training.evaluation.classifiers import Kind, accuracy_of, fit_classifier
-from training.evaluation.documents import document_vectors
+from training.evaluation.documents import Segments, document_vectors
 from training.evaluation.figures import Figure
 from training.evaluation.labelled_documents import Document, LabelledSet, read_labelled_sets, spread
 from training.evaluation.models import SentenceModel, require_languages
@@ -35,8 +35,14 @@ class FewShot:
     sizes: tuple[int, ...] = ()  # texts of the source; all where none ...
     parts: tuple[int, ...] = (0, 10, 20, 40, 80, 100)  # ... and percent of the target's besides
     classifier: Kind = "logistic"
+    segments: Segments = "punctuation"
+    tuned_on: int = 5  # one text of so many; the others are fitted on
     draws: int = 3  # of the texts that are taken
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.tuned_on < 2:
+            raise ValueError("tuned_on is two or more: what is tuned on is not fitted on")
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the accuracy in the mean of the targets, by size or part.
@@ -50,7 +56,7 @@ class FewShot:
         rows: dict[tuple[str, str], np.ndarray] = {}
         for language, texts in sets.items():
             documents = [document.text for document in texts.train + texts.test]
-            vectors = document_vectors(model, documents, language)
+            vectors = document_vectors(model, documents, language, segments=self.segments)
             rows.update({(language, t): v for t, v in zip(documents, vectors, strict=True)})
         curve = self._by_size if self.sizes else self._by_part
         measured = {target: curve(sets, rows, target) for target in targets}
@@ -121,8 +127,9 @@ class FewShot:
         reached = []
         for draw in range(self.draws):
             chosen = list(choose(self.seed + draw))
-            # Every fifth is tuned on, so that both languages are where there are two.
-            tune, fit = chosen[::5], [one for i, one in enumerate(chosen) if i % 5]
+            # Evenly, so that what is tuned on has both languages where there are two.
+            tune = chosen[:: self.tuned_on]
+            fit = [one for i, one in enumerate(chosen) if i % self.tuned_on]
             known = {document.key for _, document in chosen}
             test = [
                 (target, document) for document in sets[target].test if document.key not in known

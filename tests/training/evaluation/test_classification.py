@@ -15,6 +15,7 @@ from service.errors import InputError
 from tests.training.evaluation.known_vectors import KnownVectors, write_tsv
 from training.data.folder import DataFolder
 from training.evaluation.classification import Classification
+from training.evaluation.classifiers import Classifier, Examples, fit_classifier
 from training.evaluation.few_shot import FewShot
 from training.evaluation.inference import Inference, pair_features
 from training.evaluation.senteval import SentEval
@@ -113,6 +114,23 @@ def test_curves_over_sizes_and_parts(folder: DataFolder, model: KnownVectors) ->
     assert "without the source" in alone.metric
     with pytest.raises(InputError, match="There are 60 texts in en"):
         FewShot(sets=("topics",), sizes=(61,)).measure(model, lambda: folder)
+
+
+def test_one_text_of_ten_is_tuned_on(
+    folder: DataFolder, model: KnownVectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[tuple[int, int]] = []
+
+    def fit(kind: str, fit: Examples, tune: Examples, *, seed: int) -> Classifier:
+        sizes.append((len(fit.labels), len(tune.labels)))
+        return fit_classifier("perceptron", fit, tune, seed=seed)
+
+    monkeypatch.setattr("training.evaluation.few_shot.fit_classifier", fit)
+    few = FewShot(sets=("topics",), languages=("de",), parts=(50,), tuned_on=10, draws=1)
+    few.measure(model, lambda: folder)
+    assert sizes == [(81, 9), (54, 6)]  # all 60 of en with 30 of de, and all 60 of de alone
+    with pytest.raises(ValueError, match="tuned_on"):
+        FewShot(tuned_on=1)
 
 
 def test_pair_features_are_those_of_the_paper() -> None:

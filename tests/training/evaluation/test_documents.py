@@ -57,3 +57,11 @@ def test_the_greatest_of_the_parts(tmp_path: Path) -> None:
     np.testing.assert_allclose(vector, parts.max(0), atol=1e-6)
     (window,) = document_vectors(encoder, ["Rivers carry sand."], "en", segments="window")
     np.testing.assert_allclose(window, parts[1], atol=1e-6)
+
+
+def test_a_whole_document_is_one_text(tmp_path: Path) -> None:
+    encoder = Encoder(make_tiny_bundle(tmp_path / "tiny"))
+    document = "The cat sleeps. Rivers carry sand."
+    vectors = document_vectors(encoder, [document, " "], "en", segments="whole")
+    np.testing.assert_array_equal(vectors[0], encoder.encode(document, normalize=False))
+    assert not vectors[1].any()
