@@ -38,7 +38,7 @@ _BORDER = re.compile(
 def split_sentences(document: str) -> list[str]:
     """Return the sentences of `document`: cut at line ends, `||`, and after . ! ? and their like.
 
-    Plain as the papers have it (Yu et al. 2018, section 3.3, split at [.!?]): "Dr. No" is cut too.
+    Plain as the papers have it (Yu et al. 2018, section 5.1, split at [.!?]): "Dr. No" is cut too.
     """
     return [part for piece in _BORDER.split(document) if (part := piece.strip())]
 
