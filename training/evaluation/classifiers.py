@@ -5,7 +5,8 @@
 | perceptron | Hermann & Blunsom 2013, 4.2 (Collins 2002) | nothing: ten rounds |
 | logistic | Yu et al. 2018, 5 | strength of the L2 term |
 | svm | Li 2021, 3.3 | strength of the L2 term |
-| ffn | Li 2021, 4.3.3; Chidambaram et al. 2018, 4.2; the MLP of SentEval | the round |
+| ffn | Li 2021, 4.3.3; the MLP of SentEval | the round |
+| tanh512 | Chidambaram et al. 2018, 4.2 | nothing: twenty rounds |
 """
 
 from __future__ import annotations
