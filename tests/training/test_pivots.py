@@ -60,7 +60,7 @@ def test_eq_4_21() -> None:
     ]
     assert losses["translation"].item() == pytest.approx(0.5 * sum(smoothed) / 2, rel=1e-5)
     a, b = (encoder(side).detach().double().numpy() for side in (DE, EN))
-    distances = np.array([[((x - y) ** 2).sum() for y in b] for x in a])
+    distances = np.array([[np.sqrt(((x - y) ** 2).sum()) for y in b] for x in a])
     distances /= distances.mean() + 1e-6
     deltas = [max(0, 0.5 - distances[i, 1 - i] + distances[i, i]) for i in (0, 1)]
     expected = 0.3 * (distances.diagonal().mean() + np.mean(deltas))
