@@ -38,8 +38,8 @@ the papers need licences and the papers' models days of GPUs, so what is tested 
 Anything else is undecided at this scale, and so is a comparison with a system that has not learnt
 by then (its search error is above 90 %, of the large search of S8 above 99). What three seeds leave
 undecided may get two more. Two looks give chance two throws, so the second one counts with
-p < 0.0294 and the interval of that level, which keeps both together at 0.05 (Pocock 1977). That
-rule came after the first claims of five seeds; of their verdicts it turned one, L7's.
+p < 0.0294 and the interval of that level (Pocock 1977, for two looks). That rule came after the
+first claims of five seeds; of their verdicts it turned one, L7's.
 
 A claim of several parts holds where all of them do. Figures are measured on exported bundles in the
 runtime that serves them. To run a claim again from data to verdict,

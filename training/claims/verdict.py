@@ -11,7 +11,7 @@
 
 Anything else is undecided at this scale. What three seeds left undecided is looked at once more
 with two further ones. Two looks give chance two throws, so the second counts with p < 0.0294 and
-the interval of that level, which keeps both together at 0.05 (Pocock 1977, table 1).
+the interval of that level (Pocock 1977, table 1, two looks).
 
 The difference is that of the means over seeds, by two-tailed t-tests: Welch's between systems,
 whose runs are independent; the paired test between two measures of the same runs, which are not;
