@@ -151,7 +151,7 @@ class Baseline:
         ]
         asked = np.asarray(vectorizer.transform(glossed).todense())
         examples = Examples(fitted.astype(np.float32), [one.label for one in train])
-        classifier = fit_classifier("perceptron", examples, examples, seed=self.seed)
+        classifier = fit_classifier("perceptron", examples, seed=self.seed)
         return accuracy_of(
             classifier, Examples(asked.astype(np.float32), [one.label for one in test])
         )

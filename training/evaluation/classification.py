@@ -14,7 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from training.data.folder import DataFolder
-from training.evaluation.classifiers import Examples, Kind, accuracy_of, fit_classifier
+from training.evaluation.classifiers import (
+    Examples,
+    Kind,
+    accuracy_of,
+    fit_classifier,
+    is_tuned,
+)
 from training.evaluation.documents import Pooling, Segments, document_vectors
 from training.evaluation.figures import Figure
 from training.evaluation.labelled_documents import LabelledSet, read_labelled_sets
@@ -41,6 +47,13 @@ class Classification:
     column: str = "label"
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.transfer == "targeted" and not is_tuned(self.classifier):
+            raise ValueError(
+                f"transfer=targeted tunes on the target language, and {self.classifier} chooses "
+                "nothing; take zero-shot, or a classifier that is tuned"
+            )
+
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return "Cross" with the matrix of languages, and "Same" where it is measured.
 
@@ -51,7 +64,11 @@ class Classification:
         sets = read_labelled_sets(folder(), self.sets, languages, column=self.column)
         rows = self._vectors(model, sets)
         plan = Splitting(
-            transfer=self.transfer, documents=self.documents, folds=self.folds, seed=self.seed
+            transfer=self.transfer,
+            documents=self.documents,
+            tuned=is_tuned(self.classifier),
+            folds=self.folds,
+            seed=self.seed,
         )
         reached: dict[tuple[str, str], list[float]] = defaultdict(list)
         by_fold: dict[int, list[float]] = defaultdict(list)
@@ -83,7 +100,10 @@ class Classification:
         self, split: Split, rows: Mapping[tuple[str, str], np.ndarray]
     ) -> list[tuple[str, float]]:
         classifier = fit_classifier(
-            self.classifier, examples(split.fit, rows), examples(split.tune, rows), seed=self.seed
+            self.classifier,
+            examples(split.fit, rows),
+            examples(split.tune, rows) if split.tune else None,
+            seed=self.seed,
         )
         return [
             (target, accuracy_of(classifier, examples(places, rows)))

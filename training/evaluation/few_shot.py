@@ -16,7 +16,7 @@ import numpy as np
 from service.errors import InputError
 from training.data.folder import DataFolder
 from training.evaluation.classification import examples
-from training.evaluation.classifiers import Kind, accuracy_of, fit_classifier
+from training.evaluation.classifiers import Kind, accuracy_of, fit_classifier, is_tuned
 from training.evaluation.documents import Segments, document_vectors
 from training.evaluation.figures import Figure
 from training.evaluation.labelled_documents import Document, LabelledSet, read_labelled_sets, spread
@@ -36,7 +36,7 @@ class FewShot:
     parts: tuple[int, ...] = (0, 10, 20, 40, 80, 100)  # ... and percent of the target's besides
     classifier: Kind = "logistic"
     segments: Segments = "punctuation"
-    tuned_on: int = 5  # one text of so many; the others are fitted on
+    tuned_on: int = 5  # one text of so many, but by the perceptron; the others are fitted on
     draws: int = 3  # of the texts that are taken
     seed: int = 0
 
@@ -127,9 +127,10 @@ class FewShot:
         reached = []
         for draw in range(self.draws):
             chosen = list(choose(self.seed + draw))
+            tuned = is_tuned(self.classifier)
             # Evenly, so that what is tuned on has both languages where there are two.
-            tune = chosen[:: self.tuned_on]
-            fit = [one for i, one in enumerate(chosen) if i % self.tuned_on]
+            tune = chosen[:: self.tuned_on] if tuned else []
+            fit = [one for i, one in enumerate(chosen) if i % self.tuned_on or not tuned]
             known = {document.key for _, document in chosen}
             test = [
                 (target, document) for document in sets[target].test if document.key not in known
@@ -141,7 +142,10 @@ class FewShot:
                     given=target,
                 )
             classifier = fit_classifier(
-                self.classifier, examples(fit, rows), examples(tune, rows), seed=self.seed + draw
+                self.classifier,
+                examples(fit, rows),
+                examples(tune, rows) if tune else None,
+                seed=self.seed + draw,
             )
             reached.append(accuracy_of(classifier, examples(test, rows)))
         return sum(reached) / len(reached)

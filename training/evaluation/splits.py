@@ -32,7 +32,7 @@ class Split:
         source: The language it is fitted on; `all` where there are several.
         fold: Which of the rotations this is.
         fit: Texts to fit on.
-        tune: Texts to choose hyperparameters on.
+        tune: Texts to choose hyperparameters on; none where the plan says so.
         test: By target language, texts to measure on.
     """
 
@@ -50,6 +50,7 @@ class Splitting:
     Attributes:
         transfer: Which of the three.
         documents: Texts to fit and tune on in each language; all that are there where None.
+        tuned: Whether a part is set aside to tune on. Where not, all of it is fitted on.
         folds: 1 fits on the texts to fit on and measures on the others; more rotate the texts to
             fit on, so that each is measured on once.
         seed: Of the order they are taken in.
@@ -57,6 +58,7 @@ class Splitting:
 
     transfer: Transfer = "zero-shot"
     documents: int | None = None
+    tuned: bool = True
     folds: int = 1
     seed: int = 0
 
@@ -128,6 +130,8 @@ def _split(
 ) -> Iterator[Split]:
     def parts(language: str) -> tuple[list[Document], list[Document]]:
         texts = usable[language]
+        if not plan.tuned:
+            return texts, []
         border = len(texts) - max(1, len(texts) // _TUNE_PART)
         return texts[:border], texts[border:]
 

@@ -88,6 +88,22 @@ def test_other_transfers_give_a_figure_each(
     assert 0 < cross.value < 100
 
 
+def test_the_perceptron_is_fitted_on_all_texts(
+    folder: DataFolder, model: KnownVectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted: list[int] = []
+
+    def fit(kind: str, fit: Examples, tune: Examples | None, *, seed: int) -> Classifier:
+        fitted.append(len(fit.labels))
+        return fit_classifier("perceptron", fit, tune, seed=seed)
+
+    monkeypatch.setattr("training.evaluation.classification.fit_classifier", fit)
+    Classification(sets=("topics",), classifier="perceptron").measure(model, lambda: folder)
+    assert fitted == [TRAIN] * 3
+    with pytest.raises(ValueError, match="perceptron chooses nothing; take zero-shot"):
+        Classification(transfer="targeted", classifier="perceptron")
+
+
 def test_missing_languages_and_labels_are_refused(folder: DataFolder, model: KnownVectors) -> None:
     with pytest.raises(InputError, match="has labelled text in this language"):
         Classification(sets=("topics",), languages=("en", "it")).measure(model, lambda: folder)
@@ -121,14 +137,17 @@ def test_one_text_of_ten_is_tuned_on(
 ) -> None:
     sizes: list[tuple[int, int]] = []
 
-    def fit(kind: str, fit: Examples, tune: Examples, *, seed: int) -> Classifier:
-        sizes.append((len(fit.labels), len(tune.labels)))
-        return fit_classifier("perceptron", fit, tune, seed=seed)
+    def fit(kind: str, fit: Examples, tune: Examples | None, *, seed: int) -> Classifier:
+        sizes.append((len(fit.labels), len(tune.labels) if tune else 0))
+        return fit_classifier("perceptron", fit, seed=seed)
 
     monkeypatch.setattr("training.evaluation.few_shot.fit_classifier", fit)
     few = FewShot(sets=("topics",), languages=("de",), parts=(50,), tuned_on=10, draws=1)
     few.measure(model, lambda: folder)
     assert sizes == [(81, 9), (54, 6)]  # all 60 of en with 30 of de, and all 60 of de alone
+    sizes.clear()
+    dataclasses.replace(few, classifier="perceptron").measure(model, lambda: folder)
+    assert sizes == [(90, 0), (60, 0)]
     with pytest.raises(ValueError, match="tuned_on"):
         FewShot(tuned_on=1)
 

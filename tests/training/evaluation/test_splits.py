@@ -72,6 +72,11 @@ def test_fewer_documents_leave_more_to_measure_on() -> None:
         list(splits(PARALLEL, Splitting(folds=11)))
 
 
+def test_nothing_is_set_aside_for_a_classifier_that_does_not_tune() -> None:
+    for split in splits(APART, Splitting(tuned=False, transfer="leave-one-out")):
+        assert (len(split.fit), len(split.tune)) == (40, 0)
+
+
 def test_translations_keep_together_whatever_the_order() -> None:
     orders = [[d.key for d in spread(PARALLEL[code].train, seed=1)] for code in ("en", "de")]
     assert orders[0] == orders[1] != [d.key for d in PARALLEL["en"].train]
