@@ -33,7 +33,7 @@ from service.classification.head import Head
 from service.errors import InputError, MalformedError
 from service.inference.documents import DocumentOptions
 from service.inference.encoder import Encoder
-from service.inference.engine import EmbedOptions
+from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
 from service.security.grants import Scope
 

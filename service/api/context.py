@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.problems import problem_response
-from service.inference.engine import Embedded
+from service.inference.request import Embedded
 from service.security.grants import EVERYTHING, Grant
 from service.telemetry.logs import request_id, trace_id
 from service.telemetry.metrics import Metrics

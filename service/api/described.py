@@ -13,7 +13,7 @@ from service.classification.described import background_texts, describe_labels, 
 from service.classification.head import Head
 from service.classification.making import head_of_words, known_background, remember_background
 from service.inference.encoder import Encoder
-from service.inference.engine import EmbedOptions
+from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
 
 _OPTIONS = EmbedOptions(normalize=True)

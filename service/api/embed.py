@@ -15,8 +15,8 @@ from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.embed import EmbedRequest, SimilarityRequest
 from service.api.work import WorkOf
-from service.inference.engine import EmbedOptions
 from service.inference.formats import to_format
+from service.inference.request import EmbedOptions
 from service.security.grants import Scope
 
 router = APIRouter(tags=["embed"])

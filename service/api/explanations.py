@@ -24,7 +24,7 @@ from service.classification.remembered import (
 )
 from service.inference.documents import DocumentOptions
 from service.inference.encoder import Encoder
-from service.inference.engine import EmbedOptions
+from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
 from service.inference.vectors import normalise
 from service.security.grants import Grant

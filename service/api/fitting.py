@@ -28,9 +28,9 @@ from service.classification.fit import FitOptions
 from service.classification.head import Head
 from service.classification.making import HeadPlan, check_plan, make_head
 from service.errors import InputError, MalformedError, shorten
-from service.inference.engine import EmbedOptions
 from service.inference.fairness import BACKGROUND
 from service.inference.patient import embed_all
+from service.inference.request import EmbedOptions
 from service.jobs.job import Job, Result
 from service.search.backend import CorpusBackend
 from service.search.document import Document

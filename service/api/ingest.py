@@ -16,7 +16,7 @@ from service.api.body import parse_json
 from service.api.work import Work
 from service.errors import ConflictError, InputError, OverloadedError
 from service.inference.encoder import Encoder
-from service.inference.engine import Embedded, EmbedOptions
+from service.inference.request import Embedded, EmbedOptions
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.incoming import Batch, Incoming, incoming_from_json

@@ -18,7 +18,7 @@ from service.inference.documents import (
     split_documents,
 )
 from service.inference.encoder import Encoder
-from service.inference.engine import EmbedOptions
+from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
 from service.inference.vectors import finish
 

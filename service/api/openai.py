@@ -20,8 +20,8 @@ from service.api.schemas.openai import (
 from service.api.state import Loaded
 from service.api.work import WorkOf
 from service.errors import NotFoundError
-from service.inference.engine import EmbedOptions
 from service.inference.formats import to_format
+from service.inference.request import EmbedOptions
 from service.security.grants import Scope
 
 router = APIRouter(tags=["OpenAI"])

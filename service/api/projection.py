@@ -22,7 +22,7 @@ from service.api.schemas.projection import (
 )
 from service.api.work import WorkOf
 from service.errors import InputError
-from service.inference.engine import EmbedOptions
+from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
 from service.projection.pca import project_linearly
 from service.projection.tsne import project_by_neighbours

@@ -28,7 +28,7 @@ from service.api.schemas.rerank import (
 from service.api.work import Work, WorkOf
 from service.errors import InputError
 from service.inference.encoder import DOCUMENT_PROMPTS, QUERY_PROMPTS, Encoder
-from service.inference.engine import EmbedOptions
+from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
 from service.security.grants import Scope
 from service.text.tokenizer import Side

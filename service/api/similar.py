@@ -23,7 +23,7 @@ from service.api.state import Resources
 from service.api.work import Work, WorkOf
 from service.demo.loader import DEMO_NAME
 from service.errors import InputError, NotFoundError, TooLargeError
-from service.inference.engine import EmbedOptions
+from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.document import check_language

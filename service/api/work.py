@@ -21,7 +21,7 @@ from service.api.limits import check_count
 from service.api.state import State, state_of
 from service.errors import DeadlineError, InputError
 from service.inference.encoder import Encoder
-from service.inference.engine import Embedded, EmbedOptions
+from service.inference.request import Embedded, EmbedOptions
 from service.security.grants import Scope
 from service.security.permitted import permitted
 

@@ -10,24 +10,24 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from service.errors import BackendError, InputError, InterlinguaError
+from service.errors import BackendError, InterlinguaError
 from service.inference.budget import about_tokens
 from service.inference.computed import Computed
-from service.inference.encoder import Encoder, Tower
+from service.inference.encoder import Encoder
 from service.inference.failed_batch import as_backend_error, halves
 from service.inference.priority import step_back
 from service.inference.queue import WorkQueue, job_slices
 from service.inference.recent import RecentVectors
+from service.inference.request import Embedded, EmbedOptions, Group, check_dimensions, prepare
 from service.inference.session import Vectors
 from service.inference.slices import slice_by_length
 from service.inference.vectors import finish
 from service.inference.work import Job, Slice
-from service.text.tokenizer import Side, Tokens
+from service.text.tokenizer import Tokens
 
 log = logging.getLogger(__name__)
 
@@ -46,71 +46,6 @@ class Observer(Protocol):
     def observe_failed_batch(self) -> None:
         """Take a batch that was not computed, and is tried in halves where it has any."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedOptions:
-    """How to embed; the defaults are the bundle's own.
-
-    Attributes:
-        language: Of all texts, or None to detect it where the model needs it.
-        truncate: Whether texts longer than the model's limit are cut; else they are refused.
-        cut: The end that is cut off.
-        dimensions: Keep only the first so many.
-        normalize: Scale to length 1; None for the bundle's default.
-        prompt: Put before each text; one of the bundle's `prompts` by name.
-        deadline: `time.monotonic()` after which the answer is worthless.
-        client: Who asks; the queue is fair between clients.
-    """
-
-    language: str | None = None
-    truncate: bool = True
-    cut: Side = "right"
-    dimensions: int | None = None
-    normalize: bool | None = None
-    prompt: str | None = None
-    deadline: float | None = None
-    client: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """The vectors of a request, and what it took.
-
-    Attributes:
-        vectors: float32 [texts, dimensions], in the order of the texts.
-        tokens: Tokens of each text that were encoded.
-        truncated: Positions of texts that were cut.
-        languages: Of each text: given, detected, or None where the model needs none.
-        tokenize_seconds: Time spent on tokens, waiting for a tokenizer thread included.
-        queue_seconds: Longest wait of any part of the request for a session.
-        inference_seconds: Computation, summed over the request's parts.
-    """
-
-    vectors: Vectors
-    tokens: list[int]
-    truncated: list[int]
-    languages: list[str | None]
-    tokenize_seconds: float
-    queue_seconds: float
-    inference_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The texts of a request that one tower encodes."""
-
-    tower: Tower
-    positions: list[int]
-    tokens: list[Tokens]
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    groups: list[_Group]
-    lengths: list[int]
-    truncated: list[int]
-    languages: list[str | None]
 
 
 class Engine:
@@ -166,7 +101,7 @@ class Engine:
             BackendError: The model failed on these texts.
         """
         options = options or EmbedOptions()
-        _check_dimensions(encoder, options.dimensions)
+        check_dimensions(encoder, options.dimensions)
         with self.queue.entered(options.client):
             return await self._embed(encoder, texts, options)
 
@@ -178,10 +113,10 @@ class Engine:
         about = about_tokens(texts, limit=encoder.manifest.max_tokens)
         with self.queue.admitted(about, client=options.client):
             if about <= INLINE_TOKENS and not encoder.needs_language:
-                prepared = _prepare(encoder, texts, options)
+                prepared = prepare(encoder, texts, options)
             else:
                 prepared = await loop.run_in_executor(
-                    self._tokenizers, _prepare, encoder, texts, options
+                    self._tokenizers, prepare, encoder, texts, options
                 )
         tokenized = time.monotonic()
         jobs = await self._run(prepared.groups, encoder.dimension, options)
@@ -200,7 +135,7 @@ class Engine:
         )
 
     async def _run(
-        self, groups: Sequence[_Group], dimension: int, options: EmbedOptions
+        self, groups: Sequence[Group], dimension: int, options: EmbedOptions
     ) -> list[Job]:
         loop = asyncio.get_running_loop()
         jobs: list[Job] = []
@@ -359,46 +294,3 @@ def _resolver(
         loop.call_soon_threadsafe(settle)
 
     return resolve
-
-
-def _check_dimensions(encoder: Encoder, dimensions: int | None) -> None:
-    if dimensions is not None and not 1 <= dimensions <= encoder.dimension:
-        raise InputError(
-            f"{encoder.name} has {encoder.dimension} dimensions.",
-            field="dimensions",
-            given=dimensions,
-            remedy=f"Ask for 1 to {encoder.dimension}, or leave the field out.",
-        )
-
-
-def _prepare(encoder: Encoder, texts: Sequence[str], options: EmbedOptions) -> _Prepared:
-    """Choose towers and tokenise; runs on a tokenizer thread."""
-    prefix = encoder.prompt_prefix(options.prompt)
-    languages: list[str | None] = []
-    by_tower: dict[int, tuple[Tower, list[int]]] = {}
-    for position, text in enumerate(texts):
-        tower, language = encoder.tower_for(text, options.language)
-        languages.append(language)
-        by_tower.setdefault(id(tower), (tower, []))[1].append(position)
-    lengths = [0] * len(texts)
-    truncated: list[int] = []
-    groups: list[_Group] = []
-    limit = encoder.manifest.max_tokens
-    for tower, positions in by_tower.values():
-        tokenized = tower.tokenizer.encode(
-            [prefix + texts[p] for p in positions], max_tokens=limit, cut=options.cut
-        )
-        cut = [positions[i] for i in tokenized.truncated]
-        if cut and not options.truncate:
-            full = tokenized.full_lengths[tokenized.truncated[0]]
-            raise InputError(
-                f"Text {cut[0]} has {full} tokens; {encoder.name} takes at most {limit}.",
-                field=f"inputs[{cut[0]}]",
-                given=texts[cut[0]],
-                remedy='Shorten it, or send "truncate": true.',
-            )
-        truncated += cut
-        for position, tokens in zip(positions, tokenized.tokens, strict=True):
-            lengths[position] = len(tokens)
-        groups.append(_Group(tower, positions, tokenized.tokens))
-    return _Prepared(groups, lengths, sorted(truncated), languages)

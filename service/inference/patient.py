@@ -11,8 +11,9 @@ import numpy as np
 
 from service.errors import OverloadedError
 from service.inference.encoder import Encoder
-from service.inference.engine import Embedded, EmbedOptions, Engine
+from service.inference.engine import Engine
 from service.inference.fairness import BACKGROUND
+from service.inference.request import Embedded, EmbedOptions
 from service.inference.session import Vectors
 
 LONGEST_PAUSE_SECONDS = 1.0

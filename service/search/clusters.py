@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.inference.session import Vectors
-from service.search.native import faiss
+from service.search.native import bitmap_selector, faiss
 
 Rows = npt.NDArray[np.int64]
 """int64: numbers of vectors, in the order in which they were added."""
@@ -99,7 +99,7 @@ class Clusters:
             parameters = _parameters.__wrapped__(
                 probes or self._probes_for(selected),
                 max(4.0, self.first_pass / k),
-                faiss.IDSelectorBitmap(np.packbits(selected, bitorder="little")),
+                bitmap_selector(selected),
             )
         scores, rows = self.index.search(queries, k, params=parameters)
         return scores, rows

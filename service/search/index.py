@@ -17,8 +17,7 @@ Nothing here locks: searches may run side by side, a change must run alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -28,11 +27,12 @@ import numpy.typing as npt
 from service.errors import StorageError
 from service.inference.session import Vectors
 from service.search.clusters import Clusters
+from service.search.found import Found, best_of
 from service.search.gpu import GpuCopy
 from service.search.index_file import IndexHeader, read_index_file, write_index_file
-from service.search.native import faiss
+from service.search.native import bitmap_selector, faiss
 from service.search.policy import IndexPolicy
-from service.search.rows import KeyedRows, Mask
+from service.search.rows import Findable, KeyedRows, Mask
 from service.search.snapshot import Keys, Snapshot
 from service.search.store import Change
 
@@ -59,8 +59,6 @@ EXACT_AT_ONCE = 64
 
 StoredVectors: TypeAlias = Callable[[Keys], Vectors]
 """Reads the vectors of keys from the store."""
-
-_Found: TypeAlias = tuple[Vectors, npt.NDArray[np.int64]]
 
 _log = logging.getLogger(__name__)
 
@@ -191,8 +189,8 @@ class VectorIndex:
             As many columns as a query can have neighbours; a row that has fewer ends in NO_KEY.
         """
         head = self._head
-        among_tail = self._findable(selected, head, len(self._rows), self._dead_tail)
-        among_head = self._findable(selected, 0, head, self._rows.dead - self._dead_tail)
+        among_tail = self._rows.findable(selected, head, len(self._rows), self._dead_tail)
+        among_head = self._rows.findable(selected, 0, head, self._rows.dead - self._dead_tail)
         k = min(k, among_tail.count + among_head.count)
         if not k or not len(queries):
             return (
@@ -207,7 +205,7 @@ class VectorIndex:
             parts.append(self._search_tail(queries, k, among_tail))
         if self._clusters is not None and among_head.count:
             parts.append(self._search_clusters(self._clusters, queries, k, among_head, stored))
-        scores, rows = _best_of(parts, k)
+        scores, rows = best_of(parts, k)
         keys: Keys = self._rows.keys[rows]
         if (missing := rows < 0).any():
             keys[missing] = NO_KEY
@@ -234,7 +232,7 @@ class VectorIndex:
         if not self._dead_tail:
             return
         dead = ~self._rows.alive[self._head :]
-        self._tail.remove_ids(_selector(dead))
+        self._tail.remove_ids(bitmap_selector(dead))
         self._dropped(dead)
 
     def tail_slice(self, start: int, limit: int) -> tuple[Vectors, Mask]:
@@ -280,21 +278,11 @@ class VectorIndex:
         if self.gpu is not None:
             self.gpu.forget()
 
-    def _findable(self, selected: Mask | None, start: int, end: int, dead: int) -> _Findable:
-        """Return which rows from `start` to before `end` may be found; `dead` of them are marked.
-
-        To look at every mark takes as long as a tenth of a search, so it is not done in vain.
-        """
-        alive = self._rows.alive[start:end]
-        if selected is None:
-            return _Findable(alive if dead else None, end - start - dead)
-        mask = selected[start:end] & alive if dead else selected[start:end]
-        count = int(np.count_nonzero(mask))
-        return _Findable(None if count == end - start else mask, count)
-
-    def _search_tail(self, queries: Vectors, k: int, among: _Findable) -> _Found:
+    def _search_tail(self, queries: Vectors, k: int, among: Findable) -> Found:
         # Without a selector FAISS compares a batch of queries by one matrix product: much faster.
-        only = None if among.mask is None else faiss.SearchParameters(sel=_selector(among.mask))
+        only = (
+            None if among.mask is None else faiss.SearchParameters(sel=bitmap_selector(among.mask))
+        )
         k = min(k, among.count)
         found = None
         if self.gpu is not None and only is None:
@@ -307,9 +295,9 @@ class VectorIndex:
         clusters: Clusters,
         queries: Vectors,
         k: int,
-        among: _Findable,
+        among: Findable,
         stored: StoredVectors | None,
-    ) -> _Found:
+    ) -> Found:
         depth = min(among.count, k + max(8, k // 2))
         scores, rows = clusters.search(queries, depth, selected=among.mask)
         short = rows[:, min(k, among.count) - 1] < 0  # the best come first
@@ -338,14 +326,6 @@ class VectorIndex:
         exact = np.einsum("qd,qkd->qk", queries, vectors[places.reshape(rows.shape)])
         scores: Vectors = np.where(rows < 0, -np.inf, exact).astype(np.float32)
         return scores
-
-
-@dataclass(frozen=True, slots=True)
-class _Findable:
-    """Rows of one part of an index that a search may find."""
-
-    mask: Mask | None  # None where it may find all
-    count: int
 
 
 def clustered_index(
@@ -386,19 +366,3 @@ def load_index(path: Path, dimension: int, policy: IndexPolicy | None = None) ->
     index._rows = KeyedRows(saved.keys, saved.alive)
     index._dead_tail = index._rows.dead_in(index._head)
     return index
-
-
-def _best_of(parts: Sequence[_Found], k: int) -> _Found:
-    """Return the `k` best of one answer or more, best first; missing rows come last."""
-    scores, rows = parts[0]
-    if len(parts) > 1:
-        scores = np.concatenate([part[0] for part in parts], axis=1)
-        rows = np.concatenate([part[1] for part in parts], axis=1)
-    scores[rows < 0] = -np.inf
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    lines = np.arange(len(scores))[:, np.newaxis]
-    return scores[lines, order], rows[lines, order]
-
-
-def _selector(selected: Mask) -> object:
-    return faiss.IDSelectorBitmap(np.packbits(selected, bitorder="little"))

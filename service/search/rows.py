@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,6 +12,19 @@ from service.search.snapshot import Keys
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.intp]
 """Of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findable:
+    """Rows of one part of an index that a search may find.
+
+    Attributes:
+        mask: bool [rows of the part]; None where it may find all.
+        count: How many.
+    """
+
+    mask: Mask | None
+    count: int
 
 
 class KeyedRows:
@@ -82,6 +97,24 @@ class KeyedRows:
         """Return how many rows from `start` to before `end` are marked."""
         part = self._alive[start : self._count if end is None else end]
         return len(part) - int(np.count_nonzero(part))
+
+    def findable(self, selected: Mask | None, start: int, end: int, dead: int) -> Findable:
+        """Return which rows from `start` to before `end` may be found; `dead` of them are marked.
+
+        To look at every mark takes as long as a tenth of a search, so it is not done in vain.
+
+        Args:
+            selected: bool [all rows]: only these; all where None.
+            start: The first row of the part.
+            end: The row after its last.
+            dead: How many of the part are marked.
+        """
+        alive = self.alive[start:end]
+        if selected is None:
+            return Findable(alive if dead else None, end - start - dead)
+        mask = selected[start:end] & alive if dead else selected[start:end]
+        count = int(np.count_nonzero(mask))
+        return Findable(None if count == end - start else mask, count)
 
     def drop(self, gone: Mask) -> None:
         """Take out the rows for which `gone` [rows] is true; those behind them move up."""

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from service.errors import BackendError, DeadlineError, InputError, OverloadedError
 from service.inference.encoder import Encoder, Tower
-from service.inference.engine import EmbedOptions, Engine
+from service.inference.engine import Engine
 from service.inference.failed_batch import halves
+from service.inference.request import EmbedOptions
 from service.inference.session import EncoderSession, Session, Vectors
 from service.inference.work import Job, Slice
 from service.text.tokenizer import Inputs

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from service.inference.encoder import Encoder
-from service.inference.engine import EmbedOptions, Engine
+from service.inference.engine import Engine
 from service.inference.patient import TEXTS_AT_ONCE, embed_all, embed_patiently
+from service.inference.request import EmbedOptions
 from tests.tiny_bundle import SENTENCES
 
 
