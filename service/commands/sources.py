@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -141,11 +141,15 @@ class Source:
 
     def _rows_of(self, stream: IO[bytes]) -> Iterator[tuple[int, object]]:
         csv.field_size_limit(LONGEST_CELL)
-        decoded = codecs.getreader("utf-8-sig")(stream)
-        rows = csv.DictReader(decoded, delimiter="," if self.format == "csv" else "\t")
-        for number, row in enumerate(rows, start=1):
-            # Cells past the header stand under None; short rows are filled with None.
-            yield number, {key: cell for key, cell in row.items() if key and cell}
+        # No reader of `codecs`: it ends lines at all that Unicode calls a break, such as U+2028.
+        decoded = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        try:
+            rows = csv.DictReader(decoded, delimiter="," if self.format == "csv" else "\t")
+            for number, row in enumerate(rows, start=1):
+                # Cells past the header stand under None; short rows are filled with None.
+                yield number, {key: cell for key, cell in row.items() if key and cell}
+        finally:
+            decoded.detach()  # or it would close the standard input
 
     def _parquet(self) -> Iterator[tuple[int, object]]:
         try:

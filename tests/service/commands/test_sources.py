@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from service.commands.sources import STDIN, GeneratedIds
+from service.commands.sources import STDIN, GeneratedIds, Source
 from service.errors import SettingsError
 
 
@@ -49,3 +51,12 @@ def test_names_that_differ_past_a_dot_are_told_apart() -> None:
     paths = ["news.2023.jsonl", "news.2024.jsonl"]
     ids = GeneratedIds(paths)
     assert [ids.make(path, 1) for path in paths] == ["news.2023:1", "news.2024:1"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("inside", ["\u2028", "\x85", "\x0b", "\x0c", "\x1e"])
+def test_a_row_of_a_table_ends_at_a_line_break_alone(tmp_path: Path, inside: str, end: str) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_bytes(f"id\ttext{end}1\ta{inside}b{end}2\tc{end}".encode())
+    records = [{"id": "1", "text": f"a{inside}b"}, {"id": "2", "text": "c"}]
+    assert list(Source(str(path)).records()) == list(enumerate(records, start=1))
