@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import importlib
@@ -136,6 +137,8 @@ class Source:
 
     def _lines(self, stream: IO[bytes]) -> Iterator[tuple[int, object]]:
         for number, line in enumerate(stream, start=1):
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)  # which some editors and exports write
             if line.strip():
                 yield number, _parsed(line)
 

@@ -60,3 +60,9 @@ def test_a_row_of_a_table_ends_at_a_line_break_alone(tmp_path: Path, inside: str
     path.write_bytes(f"id\ttext{end}1\ta{inside}b{end}2\tc{end}".encode())
     records = [{"id": "1", "text": f"a{inside}b"}, {"id": "2", "text": "c"}]
     assert list(Source(str(path)).records()) == list(enumerate(records, start=1))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"text": "a"}\n{"text": "b"}\n')
+    assert list(Source(str(path)).records()) == [(1, {"text": "a"}), (2, {"text": "b"})]
