@@ -15,6 +15,7 @@ from service.commands.sources import (
     GeneratedIds,
     Source,
     own_id,
+    reading,
 )
 from service.errors import InputError, NotFoundError
 
@@ -40,7 +41,8 @@ def read_items(
         format: Of all files, where the names do not say it.
 
     Raises:
-        InputError: A record that has no text, or is broken, with its file and number.
+        InputError: A record that has no text, or is broken, with its file and number; or a file
+            that is damaged.
         NotFoundError: A file that is not there.
         SettingsError: Two files whose records would get the same ids.
     """
@@ -49,7 +51,8 @@ def read_items(
         if path != STDIN and not Path(path).is_file():
             raise NotFoundError("There is no such file.", field="INPUT", given=path)
         if format is None and path.removesuffix(".gz").endswith(TEXT_SUFFIX):
-            yield from _lines(path, ids)
+            with reading(path):
+                yield from _lines(path, ids)
         else:
             yield from _records(Source(path, format), names, ids)
 

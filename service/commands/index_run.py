@@ -105,21 +105,18 @@ class Reader:
 
     def items(self, source: Source, corpus: CorpusBackend, ids: GeneratedIds) -> Iterator[Incoming]:
         """Yield the documents of `source` that `corpus` takes."""
-        try:
-            for number, record in source.records():
-                try:
-                    yield to_incoming(
-                        record,
-                        make_id=partial(ids.make, source.path, number),
-                        names=self._names,
-                        language=self._language,
-                        dimension=corpus.dimension,
-                        fields=corpus.fields,
-                    )
-                except InputError as error:
-                    self._refuse(f"{source.path}: record {number}", error)
-        except (OSError, UnicodeDecodeError) as error:
-            raise click.ClickException(f"{source.path} cannot be read: {error}.") from error
+        for number, record in source.records():
+            try:
+                yield to_incoming(
+                    record,
+                    make_id=partial(ids.make, source.path, number),
+                    names=self._names,
+                    language=self._language,
+                    dimension=corpus.dimension,
+                    fields=corpus.fields,
+                )
+            except InputError as error:
+                self._refuse(f"{source.path}: record {number}", error)
 
     def report(self) -> None:
         """Fail the command where records were left out."""

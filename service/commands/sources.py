@@ -9,6 +9,7 @@ import importlib
 import io
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -49,6 +50,15 @@ class FieldNames:
     text: str = "text"
     language: str = "language"
     vector: str = VECTOR_FIELD
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Turn what reading a file that is damaged or not there raises into InputError."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        raise _unreadable(path, error) from error
 
 
 class GeneratedIds:
@@ -116,12 +126,18 @@ class Source:
         return self._raw.tell() / size if size else None
 
     def records(self) -> Iterator[tuple[int, object]]:
-        """Yield (number from 1, record); a line of JSON that is broken is its own error."""
-        if self.format == "parquet":
-            yield from self._parquet()
-            return
-        with self._open() as stream:
-            yield from self._lines(stream) if self.format == "jsonl" else self._rows_of(stream)
+        """Yield (number from 1, record); a line of JSON that is broken is its own error.
+
+        Raises:
+            InputError: The file is not there, or damaged from here on.
+            SettingsError: pyarrow is not installed.
+        """
+        with reading(self.path):
+            if self.format == "parquet":
+                yield from self._parquet()
+                return
+            with self._open() as stream:
+                yield from self._lines(stream) if self.format == "jsonl" else self._rows_of(stream)
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -156,17 +172,21 @@ class Source:
 
     def _parquet(self) -> Iterator[tuple[int, object]]:
         try:
+            arrow: Any = importlib.import_module("pyarrow")
             parquet: Any = importlib.import_module("pyarrow.parquet")
         except ImportError:
             raise SettingsError(
                 "Reading Parquet needs pyarrow.", remedy="Install it: pip install pyarrow."
             ) from None
-        with parquet.ParquetFile(self.path) as file:
-            self._rows = file.metadata.num_rows
-            for batch in file.iter_batches(batch_size=PARQUET_ROWS):
-                for record in batch.to_pylist():
-                    self._rows_done += 1
-                    yield self._rows_done, {k: v for k, v in record.items() if v is not None}
+        try:
+            with parquet.ParquetFile(self.path) as file:
+                self._rows = file.metadata.num_rows
+                for batch in file.iter_batches(batch_size=PARQUET_ROWS):
+                    for record in batch.to_pylist():
+                        self._rows_done += 1
+                        yield self._rows_done, {k: v for k, v in record.items() if v is not None}
+        except arrow.ArrowException as error:
+            raise _unreadable(self.path, error) from error
 
 
 def to_incoming(
@@ -244,6 +264,13 @@ def _guess(path: str) -> Format:
             remedy=f"Pass --format, one of {', '.join(FORMATS)}.",
         )
     return _BY_SUFFIX[suffix]
+
+
+def _unreadable(path: str, error: Exception) -> InputError:
+    return InputError(
+        f"{path} cannot be read: {str(error).rstrip('.')}.",
+        remedy="Mend it and run the command again: what is done is kept.",
+    )
 
 
 def _parsed(line: bytes) -> object:

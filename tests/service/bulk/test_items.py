@@ -69,3 +69,10 @@ def test_a_record_without_text_is_named(tmp_path: Path, line: str) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=r"nothing\.txt"):
         read(tmp_path / "nothing.txt")
+
+
+def test_lines_in_a_file_that_breaks_off_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
+    with pytest.raises(InputError, match=r"a\.txt\.gz cannot be read"):
+        read(path)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
-from service.commands.sources import STDIN, GeneratedIds, Source
-from service.errors import SettingsError
+from service.commands.sources import LONGEST_CELL, STDIN, GeneratedIds, Source
+from service.errors import InputError, SettingsError
 
 
 @pytest.mark.parametrize(
@@ -66,3 +67,32 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"text": "a"}\n{"text": "b"}\n')
     assert list(Source(str(path)).records()) == [(1, {"text": "a"}), (2, {"text": "b"})]
+
+
+PACKED = gzip.compress(b'{"text": "a"}\n' * 9, mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("nothing.jsonl", None),
+        ("half.jsonl.gz", PACKED[:-9]),
+        ("checksum.csv.gz", PACKED[:-8] + bytes(8)),
+        ("bits.jsonl.gz", PACKED[:12] + b"\xff" * 9 + PACKED[21:]),
+        ("no-gzip.jsonl.gz", b'{"text": "a"}'),
+        ("latin.csv", "text\ncafé\n".encode("latin-1")),
+        ("cell.csv", b"text\n" + b"x" * (LONGEST_CELL + 1)),
+        ("no-parquet.parquet", b"text"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_with_a_remedy(
+    tmp_path: Path, name: str, content: bytes | None
+) -> None:
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow", reason="the extra for Parquet is not installed")
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"{name} cannot be read: \S") as caught:
+        list(Source(str(path)).records())
+    assert caught.value.remedy is not None
