@@ -14,6 +14,7 @@ from service.commands.sources import (
     Format,
     GeneratedIds,
     Source,
+    format_of,
     own_id,
     reading,
 )
@@ -42,7 +43,7 @@ def read_items(
 
     Raises:
         InputError: A record that has no text, or is broken, with its file and number; or a file
-            that is damaged.
+            that is damaged, or whose name does not say what it holds.
         NotFoundError: A file that is not there.
         SettingsError: Two files whose records would get the same ids.
     """
@@ -50,11 +51,19 @@ def read_items(
     for path in paths:
         if path != STDIN and not Path(path).is_file():
             raise NotFoundError("There is no such file.", field="INPUT", given=path)
-        if format is None and path.removesuffix(".gz").endswith(TEXT_SUFFIX):
+        kind = format or format_of(path)
+        if kind is not None:
+            yield from _records(Source(path, kind), names, ids)
+        elif path.removesuffix(".gz").lower().endswith(TEXT_SUFFIX):
             with reading(path):
                 yield from _lines(path, ids)
         else:
-            yield from _records(Source(path, format), names, ids)
+            raise InputError(
+                "The name does not say what the file holds.",
+                field="INPUT",
+                given=path,
+                remedy="Rename it, to end in .jsonl, .csv, .tsv, .parquet or .txt (and .gz).",
+            )
 
 
 def _lines(path: str, ids: GeneratedIds) -> Iterator[Item]:

@@ -252,18 +252,23 @@ def _stem(path: str) -> str:
     return stem if dot and (known or "." not in stem) else name
 
 
-def _guess(path: str) -> Format:
+def format_of(path: str) -> Format | None:
+    """Return what the name says that the file holds; None where it does not say."""
     if path == STDIN:
         return "jsonl"
-    suffix = Path(path.removesuffix(".gz")).suffix.lower()
-    if suffix not in _BY_SUFFIX:
+    return _BY_SUFFIX.get(Path(path.removesuffix(".gz")).suffix.lower())
+
+
+def _guess(path: str) -> Format:
+    format = format_of(path)
+    if format is None:
         raise SettingsError(
             "The name does not say what the file holds.",
             field="path",
             given=path,
             remedy=f"Pass --format, one of {', '.join(FORMATS)}.",
         )
-    return _BY_SUFFIX[suffix]
+    return format
 
 
 def _unreadable(path: str, error: Exception) -> InputError:

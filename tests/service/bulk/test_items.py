@@ -76,3 +76,18 @@ def test_lines_in_a_file_that_breaks_off_are_refused(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
     with pytest.raises(InputError, match=r"a\.txt\.gz cannot be read"):
         read(path)
+
+
+def test_a_name_says_what_a_file_holds_in_capitals_too(tmp_path: Path) -> None:
+    path = tmp_path / "NOTES.TXT"
+    path.write_text("one\n")
+    assert read(path) == [Item("NOTES:1", "one")]
+
+
+def test_a_name_that_says_nothing_is_refused_with_what_the_command_can_do(tmp_path: Path) -> None:
+    path = tmp_path / "notes.dump"
+    path.write_text("one\n")
+    with pytest.raises(InputError, match=r"notes\.dump") as caught:
+        read(path)
+    assert caught.value.remedy is not None
+    assert "--format" not in caught.value.remedy  # of `interlingua index`; here it is the output's
