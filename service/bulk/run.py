@@ -67,7 +67,7 @@ def embed_items(
         StorageError: The disk refused.
     """
     manifest = read_bundle(choice.model).manifest
-    dimensions = choice.dimensions or manifest.dimension
+    dimensions = manifest.dimension if choice.dimensions is None else choice.dimensions
     if not 1 <= dimensions <= manifest.dimension:
         raise InputError(
             f"{manifest.name} has {manifest.dimension} dimensions.",

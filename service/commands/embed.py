@@ -91,8 +91,10 @@ def embed(  # one parameter an option
         )
         return
     from service.inference.encoder import Encoder
+    from service.inference.request import check_dimensions
 
     encoder = Encoder(directory)
+    check_dimensions(encoder, dimensions)
     writer = vector_writer(sys.stdout.buffer, cast("VectorFormat", output_format))
     for chunk in chunks(texts or lines(sys.stdin), _CHUNK_TEXTS):
         writer.write(chunk, encoder.encode(chunk, dimensions=dimensions, language=language))

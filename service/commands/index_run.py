@@ -19,6 +19,7 @@ from service.hardware import available_cores
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
 from service.inference.patient import embed_patiently
+from service.inference.request import check_dimensions
 from service.search.backend import CorporaBackend, CorpusBackend
 from service.search.fields import FieldTypes, check_types
 from service.search.incoming import Incoming
@@ -138,12 +139,13 @@ def _open(
         corpus = corpora.get(name)
     except NotFoundError:
         encoder = Encoder(chosen_model(model, data))
+        check_dimensions(encoder, new.dimensions)
         words = new.passage_words
         corpus = corpora.create(
             name,
             model=encoder.name,
             space=encoder.manifest.space,
-            dimension=min(new.dimensions or encoder.dimension, encoder.dimension),
+            dimension=new.dimensions or encoder.dimension,
             passages=None if words is None else PassagePolicy(words=words),
             fields=_types(new.fields),
         )

@@ -48,6 +48,23 @@ def test_embed_reads_stdin(runner: CliRunner, tiny_bundle: Path) -> None:
     assert [len(json.loads(line)) for line in result.output.splitlines()] == [4, 4]
 
 
+@pytest.mark.parametrize("dimensions", ["0", "-5", "17"])
+@pytest.mark.parametrize("command", [["embed"], ["index", "--corpus", "notes"]])
+def test_dimensions_that_a_model_does_not_have_are_refused(
+    runner: CliRunner, tiny_bundle: Path, tmp_path: Path, command: list[str], dimensions: str
+) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"text": "cat"}\n')
+    result = runner.invoke(
+        main,
+        [*command, str(path), "--model", str(tiny_bundle), "--dimensions", dimensions],
+        env={"INTERLINGUA_DATA": str(tmp_path / "data")},
+    )
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "tiny has 16 dimensions" in result.stderr
+    assert "Ask for 1 to 16" in result.stderr
+
+
 def test_models_lists_and_verifies(runner: CliRunner, tiny_bundle: Path) -> None:
     result = runner.invoke(main, ["models", "list", str(tiny_bundle)])
     assert result.output.startswith("tiny  16 dimensions")

@@ -92,9 +92,10 @@ def test_texts_of_another_language_are_encoded_again(model: Path, tmp_path: Path
 
 
 def test_what_cannot_be_is_refused(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        embed_items(ITEMS, tmp_path, choice=EncoderChoice(model, dimensions=DIMENSION + 1))
-    assert caught.value.field == "dimensions"
+    for dimensions in (-1, 0, DIMENSION + 1):
+        with pytest.raises(InputError) as caught:
+            embed_items(ITEMS, tmp_path, choice=EncoderChoice(model, dimensions=dimensions))
+        assert caught.value.field == "dimensions"
     with pytest.raises(InputError):
         embed_items(ITEMS, tmp_path, choice=EncoderChoice(model), shard_rows=0)
 
