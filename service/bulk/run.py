@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from service.bulk.engines import EncoderChoice, encode_here, encode_on_ray
 from service.bulk.items import Item
 from service.bulk.shards import Output, Shard, cut
-from service.bundle.reader import read_bundle
 from service.errors import InputError
+from service.huggingface.bundle import read_model
 
 EngineName: TypeAlias = Literal["local", "ray"]
 
@@ -66,7 +66,7 @@ def embed_items(
         InputError: Dimensions that the model does not have, or a shard without rows.
         StorageError: The disk refused.
     """
-    manifest = read_bundle(choice.model).manifest
+    manifest = read_model(choice.model).manifest
     dimensions = manifest.dimension if choice.dimensions is None else choice.dimensions
     if not 1 <= dimensions <= manifest.dimension:
         raise InputError(

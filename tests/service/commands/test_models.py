@@ -89,3 +89,14 @@ def test_errors_say_what_to_do(
     result = run(tmp_path, *arguments)
     assert result.exit_code == code, result.output
     assert message in result.output
+
+
+def test_a_directory_that_others_made_encodes_whole_files_too(source: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="the extra for Parquet is not installed")
+    texts = tmp_path / "notes.txt"
+    texts.write_text("cat\n")
+    command = ["embed", str(texts), "--model", str(source), "--out", str(tmp_path / "vectors")]
+    for said in ("1 texts encoded, 0 kept", "0 texts encoded, 1 kept"):
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 0, result.output
+        assert said in result.output
