@@ -6,12 +6,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import IO, TypeVar
 
+from service.errors import InputError
+
 Item = TypeVar("Item")
 
 
 def lines(stream: IO[str]) -> Iterator[str]:
-    """Give the lines of `stream` without their ends."""
-    return (line.rstrip("\r\n") for line in stream)
+    """Give the lines of `stream` without their ends.
+
+    Raises:
+        InputError: They are not in the stream's encoding.
+    """
+    try:
+        for line in stream:
+            yield line.rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"The standard input is no {error.encoding.upper()}: {error.reason}.",
+            remedy="Convert it: iconv -f latin1 -t utf-8.",
+        ) from None
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[Sequence[Item]]:

@@ -48,6 +48,19 @@ def test_embed_reads_stdin(runner: CliRunner, tiny_bundle: Path) -> None:
     assert [len(json.loads(line)) for line in result.output.splitlines()] == [4, 4]
 
 
+@pytest.mark.parametrize("command", ["embed", "classify"])
+def test_standard_input_in_another_encoding_is_refused(
+    runner: CliRunner, tiny_bundle: Path, command: str
+) -> None:
+    labels = ["--label", "a=cat", "--label", "b=bread"] if command == "classify" else []
+    result = runner.invoke(
+        main, [command, "--model", str(tiny_bundle), *labels], input=b"cat\ncaf\xe9\n"
+    )
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "The standard input is no UTF-8" in result.stderr
+    assert "iconv" in result.stderr
+
+
 @pytest.mark.parametrize("dimensions", ["0", "-5", "17"])
 @pytest.mark.parametrize("command", [["embed"], ["index", "--corpus", "notes"]])
 def test_dimensions_that_a_model_does_not_have_are_refused(
