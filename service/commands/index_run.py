@@ -13,7 +13,14 @@ import click
 from service.commands.corpora_directory import fitting_encoder, opened_corpora
 from service.commands.model_choice import chosen_model
 from service.commands.progress_line import ProgressLine
-from service.commands.sources import FieldNames, Format, GeneratedIds, Source, to_incoming
+from service.commands.sources import (
+    TABLES,
+    FieldNames,
+    Format,
+    GeneratedIds,
+    Source,
+    to_incoming,
+)
 from service.errors import InputError, NotFoundError
 from service.hardware import available_cores
 from service.inference.encoder import Encoder
@@ -115,6 +122,7 @@ class Reader:
                     language=self._language,
                     dimension=corpus.dimension,
                     fields=corpus.fields,
+                    table=source.format in TABLES,
                 )
             except InputError as error:
                 self._refuse(f"{source.path}: record {number}", error)

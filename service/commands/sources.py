@@ -8,6 +8,7 @@ import gzip
 import importlib
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,16 +20,21 @@ from typing import IO, Any, Literal, TypeAlias, cast, get_args
 import orjson
 
 from service.errors import InputError, MalformedError, SettingsError
-from service.search.fields import FieldTypes
+from service.search.fields import FieldType, FieldTypes
 from service.search.incoming import VECTOR_FIELD, Incoming, incoming_from_json
 
 Format: TypeAlias = Literal["jsonl", "csv", "tsv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+TABLES: tuple[Format, ...] = ("csv", "tsv")
+"""Whose cells are all text."""
 _BY_SUFFIX: Mapping[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
 }  # fmt: skip
 TEXT_SUFFIX = ".txt"
 """Of files with a text a line, which bulk encoding takes too."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?")
 
 PARQUET_ROWS = 1024
 LONGEST_CELL = 1 << 24
@@ -197,6 +203,7 @@ def to_incoming(
     language: str | None,
     dimension: int,
     fields: FieldTypes | None = None,
+    table: bool = False,
 ) -> Incoming:
     """Return the document in a record.
 
@@ -207,6 +214,7 @@ def to_incoming(
         language: Of the text where the record names none.
         dimension: Width of the corpus' vectors.
         fields: The metadata fields that the corpus declares; None where it takes any.
+        table: Whether it is a row of CSV or TSV, whose cells are read as `fields` declares them.
 
     Raises:
         InputError: It is no document.
@@ -220,6 +228,9 @@ def to_incoming(
     if isinstance(metadata, dict):
         known.add("metadata")
     further = {key: value for key, value in record.items() if key not in known}
+    if table and fields is not None:
+        # A cell that is nothing of its type stays text, which is then refused by name.
+        further = {name: _read_cell(cell, fields.get(name)) for name, cell in further.items()}
     document = {
         "id": own_id(record, names) or make_id(),
         "language": record.get(names.language) or language,
@@ -236,6 +247,17 @@ def own_id(record: Mapping[str, object], names: FieldNames) -> str | None:
     """Return the id that a record brings; None where it is not there, null, or empty as in CSV."""
     id = record.get(names.id)
     return None if id is None or id == "" else str(id)
+
+
+def _read_cell(cell: str, declared: FieldType | None) -> str | int | float | bool:
+    written = cell.strip()
+    if declared in ("integer", "number") and _INTEGER.fullmatch(written):
+        return int(written)
+    if declared == "number" and _NUMBER.fullmatch(written):
+        return float(written)
+    if declared == "boolean" and written.lower() in ("true", "false"):
+        return written.lower() == "true"
+    return cell
 
 
 def _stem(path: str) -> str:

@@ -117,6 +117,23 @@ def test_parquet(run: Run, tmp_path: Path, tiny_encoder: Encoder) -> None:
     assert (hits[0]["id"], round(hits[0]["score"], 4)) == ("1", 1.0)
 
 
+def test_cells_are_of_the_types_that_the_corpus_declares(run: Run, tmp_path: Path) -> None:
+    declared = ("--field", "year=integer", "--field", "price=number", "--field", "new=boolean",
+                "--field", "shelf=string")  # fmt: skip
+    Path("books.csv").write_text(
+        "id,text,year,price,new,shelf\na,Bread,1999,12.50,TRUE,7\nb,Cat,-44, 3,false,\n"
+    )
+    index(run, "books.csv", *declared)
+    stored = {id: metadata for id, (_, _, metadata) in corpus_documents(tmp_path).items()}
+    assert stored["a"] == {"year": 1999, "price": 12.5, "new": True, "shelf": "7"}
+    assert stored["b"] == {"year": -44, "price": 3, "new": False}
+    Path("more.csv").write_text("id,text,year,new\nc,Bread,soon,\nd,Cat,1.5,\ne,Cat,,maybe\n")
+    result = run("index", "more.csv", "--corpus", "notes")
+    assert (result.exit_code, set(corpus_documents(tmp_path))) == (1, {"a", "b"})
+    assert result.output.count("declares this metadata field as integer") == 2
+    assert "declares this metadata field as boolean" in result.output
+
+
 def test_broken_records_are_named_and_the_rest_goes_in(run: Run, tmp_path: Path) -> None:
     broken = b'{"id": "a"}\n{not json\n[1]\n{"id": "b", "text": "fine"}\n'
     Path("notes.jsonl").write_bytes(broken)
