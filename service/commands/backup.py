@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from service.settings import Settings
+from service.commands.settings_flags import read_settings
 
 
 @click.command()
@@ -26,5 +26,6 @@ def backup(data: Path | None, to: Path) -> None:
     """
     from service.search.backup import back_up
 
-    copied = back_up((data or Settings().data).expanduser().resolve(), to)
+    settings = read_settings(data=None if data is None else str(data))
+    copied = back_up(settings.data, to)
     click.echo(f"copied {len(copied)} files to {to}")

@@ -175,3 +175,12 @@ def test_the_command(data: Path, corpora: Corpora, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "copied" in done.output
     assert (tmp_path / "backup" / "corpora" / "notes").is_dir()
+
+
+def test_settings_that_cannot_work_are_said_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERLINGUA_PORT", "nine")
+    done = CliRunner().invoke(main, ["backup", str(tmp_path / "backup")])
+    assert done.exit_code == 2
+    assert "port: " in done.stderr
