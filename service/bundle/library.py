@@ -42,7 +42,10 @@ class ModelLibrary:
 
         A path that is neither is given back as it is, for its reader to say what is wrong with it.
         """
-        return model if model.exists() else self.named(model.name) or model
+        # Settings have made an absolute path of a name: one in the directory of the process.
+        if model.exists() or model.parent.absolute() != Path.cwd():
+            return model
+        return self.named(model.name) or model
 
     def named(self, name: str) -> Path | None:
         """Return the directory of the imported or shipped model called `name`, if there is one."""

@@ -31,6 +31,15 @@ def test_a_directory_comes_before_a_name(library: ModelLibrary, tiny_bundle: Pat
     assert library.find(Path(shipped.name)) == shipped
 
 
+def test_a_path_that_is_not_there_is_no_name(library: ModelLibrary, tmp_path: Path) -> None:
+    """Or a volume that is not mounted would have another model served in silence."""
+    name = shipped_models()[0].name
+    for path in (tmp_path / "elsewhere" / name, Path("elsewhere") / name, Path("..") / name):
+        assert library.find(path) == path
+        settings = Settings.model_validate({"data": library.directory.parent, "model": str(path)})
+        assert settings.model == [path.resolve()]
+
+
 def test_settings_take_names(library: ModelLibrary) -> None:
     settings = Settings.model_validate({"data": library.directory.parent, "model": "tiny"})
     assert settings.model == [library.directory / "tiny"]
