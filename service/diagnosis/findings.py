@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from service.classification.head import read_head
 from service.diagnosis.machine import execution_providers, installed_versions
-from service.errors import InterlinguaError, SettingsError
+from service.errors import BundleError, InterlinguaError, SettingsError
 from service.huggingface.bundle import read_model
 from service.security.exposure import asks_for_keys, check_exposure, is_loopback
 from service.settings import Settings
@@ -41,7 +42,7 @@ class Finding:
 def find(settings: Settings) -> list[Finding]:
     """Look at everything that a start would trip over, and return what was found."""
     checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
-        _runtimes, _models, _data, _address, _safety,
+        _runtimes, _models, _data, _address, _safety, _asked_for,
     )  # fmt: skip
     return [finding for check in checks for finding in check(settings)]
 
@@ -76,13 +77,69 @@ def _models(settings: Settings) -> Iterator[Finding]:
 
 def _data(settings: Settings) -> Iterator[Finding]:
     there = next(path for path in (settings.data, *settings.data.parents) if path.exists())
-    if not os.access(there, os.W_OK):
+    if not there.is_dir():
+        remedy = "Choose a directory with --data."
+        yield Finding("error", f"{there} is a file, and no directory for data.", remedy)
+    elif not os.access(there, os.W_OK):
         remedy = "Make it writable, or choose another with --data."
         yield Finding("error", f"{there} cannot be written to.", remedy)
     free = shutil.disk_usage(there).free
     if free < _LITTLE_DISK_BYTES:
         what = f"{free / 2**20:.0f} MiB are free where the data lie ({there})."
         yield Finding("advice", what, "Free some, or choose another disk with --data.")
+
+
+def _asked_for(settings: Settings) -> Iterator[Finding]:
+    """Look for what only some settings need, as a start does."""
+    for look in (_search_device, _token_input, _vector_engine, _execution, _traces):
+        try:
+            look(settings)
+        except InterlinguaError as error:
+            yield Finding("error", error.message, error.remedy or "")
+
+
+def _search_device(settings: Settings) -> None:
+    if settings.search_device == "gpu" and util.find_spec("faiss") is not None:
+        from service.search.gpu import gpu_wanted
+
+        gpu_wanted("gpu")
+
+
+def _token_input(settings: Settings) -> None:
+    from service.api.token_input import prepare_decoding
+
+    prepare_decoding(settings.token_input)
+
+
+def _vector_engine(settings: Settings) -> None:
+    if not settings.vector_engine:
+        return
+    from service.milvus.client import connect, require_client
+
+    require_client(settings.vector_engine)
+    if "://" in settings.vector_engine:  # the embedded one would be started
+        token = settings.vector_engine_token
+        connect(
+            settings.vector_engine, token=None if token is None else token.get_secret_value()
+        ).close()
+
+
+def _execution(settings: Settings) -> None:
+    if util.find_spec("onnxruntime") is None:
+        return
+    from service.inference.choosing import Wishes, ways
+    from service.inference.providers import best_providers
+
+    wishes = Wishes(settings.runtime, settings.precision, settings.workers, best_providers())
+    for directory in settings.model:
+        with suppress(BundleError):  # said already
+            ways(read_model(directory), wishes)
+
+
+def _traces(_: Settings) -> None:
+    from service.telemetry.traces import traces_from_environment
+
+    traces_from_environment("").close()
 
 
 def _address(settings: Settings) -> Iterator[Finding]:

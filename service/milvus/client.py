@@ -28,8 +28,21 @@ def connect(address: str, *, token: str | None = None) -> Any:  # noqa: ANN401 -
         SettingsError: The client is not installed.
         StorageError: Nobody answers there.
     """
+    pymilvus = require_client(address)
+    # It logs each refusal with a traceback; we raise it.
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+    with engine_errors(address):
+        return Bounded(pymilvus.MilvusClient(address, token=token or "", timeout=CALL_SECONDS))
+
+
+def require_client(address: str) -> Any:  # noqa: ANN401 - as above
+    """Return the client's package, which the engine at `address` needs.
+
+    Raises:
+        SettingsError: It is not installed.
+    """
     try:
-        pymilvus = importlib.import_module("pymilvus")
+        return importlib.import_module("pymilvus")
     except ImportError as error:
         raise SettingsError(
             "Corpora on Milvus need its client.",
@@ -37,10 +50,6 @@ def connect(address: str, *, token: str | None = None) -> Any:  # noqa: ANN401 -
             given=address,
             remedy="pip install 'interlingua[milvus]'",
         ) from error
-    # It logs each refusal with a traceback; we raise it.
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
-    with engine_errors(address):
-        return Bounded(pymilvus.MilvusClient(address, token=token or "", timeout=CALL_SECONDS))
 
 
 class Bounded:

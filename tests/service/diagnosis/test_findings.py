@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,46 @@ def test_an_address_that_needs_keys(tiny_bundle: Path, tmp_path: Path) -> None:
     (found,) = find(settings(tiny_bundle, tmp_path, host="0.0.0.0"))
     assert found.level == "error"
     assert "INTERLINGUA_API_KEYS" in found.remedy
+
+
+def test_data_that_are_a_file(tiny_bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    (found,) = find(settings(tiny_bundle, tmp_path / "data"))
+    assert (found.level, "--data" in found.remedy) == ("error", True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"search_device": "gpu"}, "GPU"),
+        ({"token_input": "cl100k_base"}, "tiktoken"),
+        ({"vector_engine": "http://127.0.0.1:1"}, "vector engine"),
+        ({"vector_engine": "corpora.db"}, "client"),
+    ],
+)
+def test_what_a_start_would_miss_is_an_error(
+    tiny_bundle: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, str],
+    said: str,
+) -> None:
+    if "http" in changes.get("vector_engine", ""):
+        pytest.importorskip("pymilvus", reason="the extra milvus is not installed")
+    else:
+        monkeypatch.setitem(sys.modules, "pymilvus", None)
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    monkeypatch.setattr("faiss.get_num_gpus", lambda: 0, raising=False)
+    (found,) = find(settings(tiny_bundle, tmp_path, **changes))
+    assert found.level == "error"
+    assert said in found.what
+    assert found.remedy
+
+
+def test_traces_without_their_extra_are_an_error(
+    tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    (found,) = find(settings(tiny_bundle, tmp_path))
+    assert (found.level, "otel" in found.remedy) == ("error", True)
