@@ -6,6 +6,7 @@ group `interlingua.commands`: the service does not know of that half.
 
 from __future__ import annotations
 
+import errno
 from functools import cache
 from importlib.metadata import entry_points
 
@@ -51,7 +52,10 @@ class Commands(click.Group):
     """A group whose own errors read like click's: one line, no traceback."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; turn the service's errors into exit code 1 with their remedy."""
+        """Run the command; turn the service's errors into exit code 1 with their remedy.
+
+        So are refusals of a file by the system: whoever runs the command has to mend these.
+        """
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -60,6 +64,11 @@ class Commands(click.Group):
             raise click.exceptions.Exit(INTERRUPTED) from None
         except InterlinguaError as error:
             raise click.ClickException(str(error)) from error
+        except OSError as error:
+            if error.errno in (None, errno.EPIPE):  # on a closed pipe click ends in silence
+                raise
+            place = "" if error.filename is None else f"{error.filename}: "
+            raise click.ClickException(f"{place}{error.strerror}.") from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands of both halves."""

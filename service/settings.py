@@ -180,12 +180,7 @@ class Settings(BaseSettings):
         self.model = [ModelLibrary(self.data).find(model) for model in self.model]
         if not self.model:
             raise ValueError("model: no bundle is given and none is shipped; pass --model DIR")
-        if self.api_keys_file is not None and not self.api_keys_file.is_file():
-            raise ValueError(f"api_keys_file: there is no file {self.api_keys_file}")
-        try:
-            Keys([key.get_secret_value() for key in self.api_keys], self.api_keys_file)
-        except InputError as error:
-            raise ValueError(str(error)) from None
+        self._check_keys()
         if self.workers > (cores := available_cores()):
             raise ValueError(
                 f"workers ({self.workers}) is above the {cores} cores that this process may use; "
@@ -197,3 +192,19 @@ class Settings(BaseSettings):
                 "raise the one or lower the other"
             )
         return self
+
+    def _check_keys(self) -> None:
+        file = self.api_keys_file
+        try:
+            if file is not None and not file.is_file():
+                raise ValueError(f"api_keys_file: there is no file {file}")
+            Keys([key.get_secret_value() for key in self.api_keys], file)
+        except InputError as error:
+            raise ValueError(str(error)) from None
+        except OSError as error:
+            raise ValueError(
+                f"api_keys_file: {file} cannot be read: {error.strerror}; have it owned by, or "
+                "readable for, the user that the service runs as"
+            ) from None
+        except UnicodeDecodeError as error:
+            raise ValueError(f"api_keys_file: {file} is no UTF-8: {error.reason}") from None

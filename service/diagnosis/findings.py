@@ -76,7 +76,7 @@ def _models(settings: Settings) -> Iterator[Finding]:
 
 
 def _data(settings: Settings) -> Iterator[Finding]:
-    there = next(path for path in (settings.data, *settings.data.parents) if path.exists())
+    there = next(path for path in (settings.data, *settings.data.parents) if _is_there(path))
     if not there.is_dir():
         remedy = "Choose a directory with --data."
         yield Finding("error", f"{there} is a file, and no directory for data.", remedy)
@@ -87,6 +87,13 @@ def _data(settings: Settings) -> Iterator[Finding]:
     if free < _LITTLE_DISK_BYTES:
         what = f"{free / 2**20:.0f} MiB are free where the data lie ({there})."
         yield Finding("advice", what, "Free some, or choose another disk with --data.")
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except PermissionError:  # its parent, which may not be looked into, says what is wrong
+        return False
 
 
 def _asked_for(settings: Settings) -> Iterator[Finding]:

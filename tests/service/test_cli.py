@@ -88,3 +88,12 @@ def test_error_is_one_line_with_a_remedy(runner: CliRunner, tmp_path: Path) -> N
     assert result.exit_code == 1
     assert "has no bundle.json" in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_a_file_that_the_system_refuses_is_named_in_a_line(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    result = runner.invoke(main, ["keys", "new", "--file", str(tmp_path / "nowhere" / "keys")])
+    assert result.exit_code == 1
+    assert result.stderr.endswith("nowhere/keys.new: No such file or directory.\n")
+    assert isinstance(result.exception, SystemExit)

@@ -44,6 +44,23 @@ def test_data_on_a_read_only_place(
     assert str(tmp_path) in finding.what
 
 
+def test_data_in_a_closed_directory(
+    tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, exists = tmp_path / "closed" / "data", Path.exists
+    inside.parent.mkdir()
+
+    def look(path: Path) -> bool:
+        if path == inside:
+            raise PermissionError(13, "Permission denied", str(path))
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", look)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (finding,) = find(settings(tiny_bundle, inside))
+    assert finding.what.startswith(str(inside.parent))
+
+
 def test_what_could_be_better_is_advice(tiny_bundle: Path, tmp_path: Path) -> None:
     changes = {"host": "0.0.0.0", "open_to_network": True}
     (found,) = find(settings(tiny_bundle, tmp_path, **changes))

@@ -115,6 +115,22 @@ def test_a_missing_file_is_refused_at_the_start(tiny_bundle: Path, tmp_path: Pat
         tiny_settings(tiny_bundle, tmp_path, api_keys_file=tmp_path / "none")
 
 
+def test_a_file_that_may_not_be_read_is_refused_at_the_start(
+    tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one of another user's that is mounted into a container."""
+    (tmp_path / "keys").write_bytes(b"secret-\xe9\n")
+    with pytest.raises(ValidationError, match=r"api_keys_file: .*keys is no UTF-8"):
+        tiny_settings(tiny_bundle, tmp_path, api_keys_file=tmp_path / "keys")
+
+    def refuse(path: Path, **_: object) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(ValidationError, match="keys cannot be read: Permission denied"):
+        tiny_settings(tiny_bundle, tmp_path, api_keys_file=tmp_path / "keys")
+
+
 def test_a_broken_line_is_refused_at_the_start(tiny_bundle: Path, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("good\nsecret-word rate=fast\n")
     with pytest.raises(ValidationError, match="line 2") as caught:
