@@ -55,7 +55,7 @@ def _as_text(name: str, value: object) -> str:
 
 def _names_in(path: Path) -> set[str]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError:
         return set()
     assignments = (line.removeprefix("export ").partition("=") for line in map(str.strip, lines))

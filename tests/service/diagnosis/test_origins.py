@@ -13,7 +13,9 @@ def test_every_setting_says_where_it_came_from(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text(
-        "# INTERLINGUA_HOST=1.2.3.4\nexport INTERLINGUA_LOG_LEVEL=debug\nINTERLINGUA_PORT=1\n"
+        "\ufeffINTERLINGUA_QUEUE_SECONDS=1\n# INTERLINGUA_HOST=1.2.3.4\n"
+        "export INTERLINGUA_LOG_LEVEL=debug\nINTERLINGUA_PORT=1\n",
+        encoding="utf-8",
     )
     monkeypatch.setenv("INTERLINGUA_PORT", "9001")
     monkeypatch.setenv("INTERLINGUA_API_KEYS", "open-sesame,please")
@@ -23,5 +25,6 @@ def test_every_setting_says_where_it_came_from(
     assert found["workers"].origin == "flag"
     assert (found["port"].value, found["port"].origin) == ("9001", "environment")
     assert (found["log_level"].value, found["log_level"].origin) == ("debug", ".env")
+    assert (found["queue_seconds"].value, found["queue_seconds"].origin) == ("1.0", ".env")
     assert found["host"].origin == "default"
     assert found["api_keys"].value == "2 set", "keys are counted, never shown"
