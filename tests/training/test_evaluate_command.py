@@ -51,6 +51,41 @@ def test_several_protocols_at_once(model: str, data: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--model", "http://127.0.0.1:1", "--record"], "is no bundle"),
+        (["--model", "interlingua-fast", "--record"], "is no bundle"),
+        (["--model", "MODEL", "--plot", "a.gif"], "end in"),
+    ],
+)
+def test_figures_that_cannot_be_kept_are_not_measured(
+    arguments: list[str], said: str, model: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def measured(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("training.evaluation.models.open_model", measured)
+    given = [model if argument == "MODEL" else argument for argument in arguments]
+    result = _evaluate(*given, "--protocol", "demo")
+    assert result.exit_code == 1
+    assert said in result.stderr
+
+
+def test_figures_are_printed_before_they_are_written(
+    model: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("training.evaluation.plots.draw_figures", refuse)
+    plot = ("--plot", str(tmp_path / "a.svg"))
+    result = _evaluate("--model", model, "--protocol", "demo", *plot)
+    assert result.exit_code == 1
+    assert "demo" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
         (["--protocol", "serch"], "Did you mean 'search'"),
         (["--protocol", "search", "--set", "sauce=ntrex"], "Did you mean 'source'"),
         (["--protocol", "search", "--set", "rows=1"], "rows are two numbers"),

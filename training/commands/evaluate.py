@@ -61,8 +61,9 @@ def evaluate(
     from training.evaluation.defaults import evaluate_command, measurable
     from training.evaluation.figures import figures_table
     from training.evaluation.models import open_model
-    from training.evaluation.plots import draw_figures
+    from training.evaluation.plots import check_ending, draw_figures
     from training.evaluation.protocols import make_protocol
+    from training.export import open_bundle
     from training.run import record_figures
 
     if assignments and len(protocols) != 1:
@@ -72,20 +73,25 @@ def evaluate(
     def folder() -> DataFolder:
         return open_folder(data)
 
+    # Refused before a model is loaded, let alone measured for an hour.
     for name in protocols:
-        make_protocol(name, chosen)  # refused before a model is loaded
+        make_protocol(name, chosen)
+    if plot is not None:
+        check_ending(plot)
+    if record:
+        open_bundle(Path(model))
     opened = open_model(model)
     wanted = languages.split(",") if languages else list(opened.languages)
     names = protocols or measurable(folder if data else None, wanted)
     figures = [
         figure for name in names for figure in make_protocol(name, chosen).measure(opened, folder)
     ]
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(figure) for figure in figures], indent=2))
+    else:
+        click.echo(figures_table(figures))
     if record:
         command = evaluate_command(opened.name, names, chosen)
         record_figures(Path(model), figures, command=command)
     if plot is not None:
         draw_figures(figures, plot)
-    if as_json:
-        click.echo(json.dumps([dataclasses.asdict(figure) for figure in figures], indent=2))
-    else:
-        click.echo(figures_table(figures))

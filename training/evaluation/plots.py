@@ -13,16 +13,21 @@ from training.evaluation.figures import Figure
 ENDINGS = (".svg", ".png")
 
 
+def check_ending(path: Path) -> None:
+    """Raise InputError where the ending of a picture's name is neither .svg nor .png."""
+    if path.suffix not in ENDINGS:
+        raise InputError(
+            f"Pictures end in {' or '.join(ENDINGS)}.", field="--plot", given=str(path)
+        )
+
+
 def draw_figures(figures: Sequence[Figure], path: Path) -> None:
     """Draw `figures` into `path`, one below the other.
 
     Raises:
         InputError: The file's ending is neither .svg nor .png.
     """
-    if path.suffix not in ENDINGS:
-        raise InputError(
-            f"Pictures end in {' or '.join(ENDINGS)}.", field="--plot", given=str(path)
-        )
+    check_ending(path)
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Picture
 
