@@ -51,6 +51,18 @@ def test_the_same_command_again_trains_nothing(trained: Path) -> None:
     assert (trained / "train/metrics.jsonl").read_bytes() == log
 
 
+def test_a_run_that_is_interrupted_ends_as_shells_expect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("training.run.train", interrupt)
+    result = _run("train", "bicvm", "--scale", "smoke", "--out", str(tmp_path / "run"))
+    assert result.exit_code == 130
+    assert f"goes on from what {tmp_path / 'run'} holds" in result.stderr
+
+
 def test_other_parameters_in_the_same_place_are_refused(trained: Path) -> None:
     result = _run("train", "fast", "--scale", "smoke", "--out", str(trained))
     assert result.exit_code == 1

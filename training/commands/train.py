@@ -123,9 +123,8 @@ def _recipe_command(name: str) -> click.Command:
                     run, patience=patience, precision=cast("Precision | None", precision)
                 )
             except KeyboardInterrupt:
-                raise click.ClickException(
-                    f"Stopped; {directory} holds a checkpoint. The same command goes on from there."
-                ) from None
+                click.echo(f"The same command goes on from what {directory} holds.", err=True)
+                raise
             if bundle is not None and not no_measure:
                 protocols = measurable(run.work.folder, bundle.manifest.languages)
                 command = evaluate_command(bundle.manifest.name, protocols)
