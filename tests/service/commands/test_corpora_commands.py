@@ -227,6 +227,9 @@ def test_mine_prints_pairs(run: Run) -> None:
     result = run("mine", "notes", "notes", *sides, "--quiet")
     cells = result.output.strip().split("\t")
     assert cells[2:] == ["cat-en", "cat-de", RECORDS[0]["text"], RECORDS[1]["text"]]
+    told = run("mine", "notes", "notes", *sides)
+    assert (told.stdout, told.stderr[-1:]) == (result.stdout, "\n")  # progress ends its line
+    assert "documents" in told.stderr
     as_json = run("mine", "notes", "notes", *sides, "--quiet", "--json")
     assert json.loads(as_json.output)["target"]["id"] == "cat-de"
 
