@@ -96,6 +96,32 @@ def test_pods_pass_the_restricted_standard(overlay: str) -> None:
         assert not any("hostPort" in port for port in container["ports"])
 
 
+def selects(selector: dict[str, Any], labels: dict[str, str]) -> bool:
+    """As Kubernetes does, of what is used here; an empty selector selects all."""
+    assert all(e["operator"] == "In" for e in selector.get("matchExpressions", ()))
+    return selector.get("matchLabels", {}).items() <= labels.items() and all(
+        labels.get(e["key"]) in e["values"] for e in selector.get("matchExpressions", ())
+    )
+
+
+def lets_in(policy: dict[str, Any], namespace: str, pod: dict[str, str]) -> bool:
+    (rule,) = policy["spec"]["ingress"]
+    there = {"kubernetes.io/metadata.name": namespace}
+    return any(
+        selects(peer["namespaceSelector"], there) and selects(peer.get("podSelector", {}), pod)
+        for peer in rule["from"]
+    )
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_who_may_connect(overlay: str) -> None:
+    policy = only(overlay, "NetworkPolicy")
+    assert lets_in(policy, "ingress-nginx", {})
+    assert lets_in(policy, "monitoring", {})
+    assert lets_in(policy, "shop", {"app.kubernetes.io/name": "shop", "interlingua-client": "true"})
+    assert not lets_in(policy, "shop", {"app.kubernetes.io/name": "shop"})
+
+
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_threads_are_what_the_quota_gives(overlay: str) -> None:
     resources = workload(overlay)["spec"]["template"]["spec"]["containers"][0]["resources"]
