@@ -48,8 +48,8 @@ def test_the_validation_can_fail() -> None:
         validate.validate(service, VERSIONS[-1], strict=True)
 
 
-@pytest.mark.parametrize("component", COMPONENTS)
-def test_each_component_builds_onto_an_overlay(component: str, tmp_path: Path) -> None:
+def with_component(component: str, tmp_path: Path) -> list[dict[str, Any]]:
+    """Build the overlay `scale` with a component, as docs/deploy.md says."""
     kubectl = tool("kubectl")
     here = tmp_path / "k8s"
     run("cp", "-r", ROOT / "k8s", here)
@@ -66,7 +66,12 @@ def test_each_component_builds_onto_an_overlay(component: str, tmp_path: Path) -
             }
         )
     )
-    resources = documents(run(kubectl, "kustomize", top))
+    return documents(run(kubectl, "kustomize", top))
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_each_component_builds_onto_an_overlay(component: str, tmp_path: Path) -> None:
+    resources = with_component(component, tmp_path)
     kinds = {resource["kind"] for resource in resources}
     assert kinds & OF_OPERATORS
     assert ("HorizontalPodAutoscaler" in kinds) == (component != "keda")
@@ -120,6 +125,16 @@ def test_who_may_connect(overlay: str) -> None:
     assert lets_in(policy, "monitoring", {})
     assert lets_in(policy, "shop", {"app.kubernetes.io/name": "shop", "interlingua-client": "true"})
     assert not lets_in(policy, "shop", {"app.kubernetes.io/name": "shop"})
+
+
+def test_a_gateway_reaches_the_service_and_cuts_no_stream(tmp_path: Path) -> None:
+    resources = {each["kind"]: each for each in with_component("gateway", tmp_path)}
+    spec = resources["HTTPRoute"]["spec"]
+    (parent,) = spec["parentRefs"]
+    assert lets_in(resources["NetworkPolicy"], parent["namespace"], {})
+    assert lets_in(resources["NetworkPolicy"], "monitoring", {})
+    limits = {r["matches"][0]["path"]["value"]: r["timeouts"]["request"] for r in spec["rules"]}
+    assert limits == {"/corpora": "0s", "/": "65s"}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
