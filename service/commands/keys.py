@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import click
@@ -74,8 +75,24 @@ def hash_keys(file: Path) -> None:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Write `file` in one step, readable by its owner alone."""
+    """Write `file` in one step, readable by its owner alone.
+
+    One that is there keeps its owner, who may be the user that the server runs as, and its group
+    where it was shut to all others.
+    """
     staging = file.with_name(file.name + ".new")
-    with os.fdopen(os.open(staging, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as out:
+    descriptor = os.open(staging, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        if file.exists():
+            _resemble(out.fileno(), file.stat())
         out.write(text)
     staging.replace(file)
+
+
+def _resemble(descriptor: int, there: os.stat_result) -> None:
+    try:
+        os.fchown(descriptor, there.st_uid, there.st_gid)
+    except PermissionError:
+        return  # nor its mode, which would open the file to a group of ours
+    if not there.st_mode & stat.S_IRWXO:
+        os.fchmod(descriptor, stat.S_IMODE(there.st_mode))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -25,6 +26,23 @@ def test_a_new_key_opens_what_was_said_and_stands_nowhere(tmp_path: Path) -> Non
     assert grant.allows("shop-1")
     assert not grant.allows("other")
     assert keys.find("old") is not None
+
+
+def test_a_server_of_another_user_still_reads_the_file(tmp_path: Path) -> None:
+    """It took no new key, and none at all from its next start on."""
+    file = tmp_path / "keys"
+    file.write_text("old\n")
+    file.chmod(0o640)
+    before = file.stat()
+    if os.getuid() == 0:
+        os.chown(file, 10001, 10002)
+        before = file.stat()
+    for command in (["new", "--file"], ["hash"]):
+        done = CliRunner().invoke(main, ["keys", *command, str(file)])
+        assert done.exit_code == 0, done.output
+        after = file.stat()
+        assert (after.st_uid, after.st_gid) == (before.st_uid, before.st_gid)
+        assert after.st_mode & 0o777 == 0o640
 
 
 def test_plain_keys_are_exchanged_for_their_digests(tmp_path: Path) -> None:
