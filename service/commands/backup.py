@@ -17,9 +17,10 @@ from service.commands.settings_flags import read_settings
 )
 @click.argument("to", type=click.Path(path_type=Path))
 def backup(data: Path | None, to: Path) -> None:
-    """Copy the data directory to the new directory TO; a server may go on working.
+    """Copy corpora, classifiers and jobs to the new directory TO; a server may go on working.
 
-    To restore, stop the server and start it with --data TO, or with a copy of it.
+    To restore, stop the server and start it with --data TO, or with a copy of it. Imported models
+    are left out: import them into it again first.
 
     \b
     Example: interlingua backup --data ./data ./backup-monday
