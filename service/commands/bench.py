@@ -152,11 +152,13 @@ def _different_sizes(encoder: Encoder, batch_tokens: Sequence[int]) -> list[int]
 
 
 def _texts(path: Path | None) -> list[str]:
+    from service.commands.sources import reading
     from service.demo.loader import read_documents
     from service.shipped import DEMO_CORPUS
 
     if path is not None:
-        found = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        with reading(str(path)), path.open(encoding="utf-8-sig") as stream:
+            found = [line.rstrip("\n") for line in stream if line.strip()]
         if not found:
             raise click.UsageError(f"{path} holds no text.")
         return found

@@ -42,3 +42,11 @@ def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["bench", "--texts", str(tmp_path / "empty")])
     assert result.exit_code == 2
     assert "holds no text" in result.stderr
+
+
+def test_texts_in_another_encoding_are_refused_by_name(tiny_bundle: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    texts.write_bytes("café\n".encode("latin-1"))
+    result = CliRunner().invoke(main, ["bench", "--model", str(tiny_bundle), "--texts", str(texts)])
+    assert result.exit_code == 1
+    assert f"{texts} cannot be read" in result.stderr
