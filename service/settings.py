@@ -23,6 +23,9 @@ def default_data() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "share") / "interlingua"
 
 
+MAY_BE_EMPTY = frozenset({"head"})
+"""Settings of which nothing is a choice: no classifiers."""
+
 TokenInput = Literal["reject", "native", "cl100k_base"]
 
 Directory = Annotated[Path, AfterValidator(lambda path: path.expanduser().resolve())]
@@ -168,7 +171,10 @@ class Settings(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _split_lists(cls, values: dict[str, object]) -> dict[str, object]:
+    def _read_text(cls, values: dict[str, object]) -> dict[str, object]:
+        # Compose files and manifests write `${NAME:-}`: what is empty is not said. An empty data
+        # path would be the working directory.
+        values = {n: value for n, value in values.items() if value != "" or n in MAY_BE_EMPTY}
         for name, separator in (("model", os.pathsep), ("head", os.pathsep), ("api_keys", ",")):
             value = values.get(name)
             if isinstance(value, str):

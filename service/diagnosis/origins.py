@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from service.settings import Settings
+from service.settings import MAY_BE_EMPTY, Settings
 
 Origin: TypeAlias = Literal["flag", "environment", ".env", "default"]
 
@@ -30,7 +30,7 @@ def choices(settings: Settings, flags: Collection[str], directory: Path) -> list
         flags: Names given on the command line.
         directory: Whose `.env` was read.
     """
-    environment = {name.lower() for name in os.environ}
+    environment = {name.lower(): value for name, value in os.environ.items()}
     written = _names_in(directory / ".env")
 
     def origin(name: str) -> Origin:
@@ -38,7 +38,8 @@ def choices(settings: Settings, flags: Collection[str], directory: Path) -> list
         if name in flags:
             return "flag"
         if variable in environment:
-            return "environment"
+            # One that is empty hides that of `.env`, and says nothing itself.
+            return "environment" if environment[variable] or name in MAY_BE_EMPTY else "default"
         return ".env" if variable in written else "default"
 
     return [Choice(n, _as_text(n, getattr(settings, n)), origin(n)) for n in Settings.model_fields]

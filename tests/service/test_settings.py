@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from service.hardware import available_cores
 from service.settings import Settings
+from service.shipped import shipped_models
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,17 @@ def test_lists_come_from_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings()
     assert settings.model == [Path("/models/a"), Path("/models/b")]
     assert [key.get_secret_value() for key in settings.api_keys] == ["one", "two"]
+
+
+def test_an_empty_variable_is_not_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    for name in ("DATA", "PORT", "API_KEYS", "API_KEYS_FILE", "MODEL", "HEAD"):
+        monkeypatch.setenv(f"INTERLINGUA_{name}", "")
+    settings = Settings()
+    assert settings.data == tmp_path / "share" / "interlingua"
+    assert (settings.port, settings.api_keys, settings.api_keys_file) == (8000, [], None)
+    assert settings.model == shipped_models()
+    assert settings.head == []
 
 
 def test_keys_are_not_printed() -> None:

@@ -18,6 +18,7 @@ def test_every_setting_says_where_it_came_from(
         encoding="utf-8",
     )
     monkeypatch.setenv("INTERLINGUA_PORT", "9001")
+    monkeypatch.setenv("INTERLINGUA_HOST", "")
     monkeypatch.setenv("INTERLINGUA_API_KEYS", "open-sesame,please")
     settings = Settings(model=[tiny_bundle], workers=1)
     found = {c.name: c for c in choices(settings, ["model", "workers"], tmp_path)}
