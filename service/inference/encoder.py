@@ -148,6 +148,7 @@ class Encoder:
         dimensions: int | None = None,
         normalize: bool | None = None,
         cut: Side = "right",
+        prefix: str | None = None,
     ) -> Vectors:
         """Return float32 [texts, dimensions], in the order of `texts`; [dimensions] for one string.
 
@@ -158,12 +159,19 @@ class Encoder:
             dimensions: Keep only the first so many (Matryoshka).
             normalize: Scale to length 1; the bundle's own default where None.
             cut: The end that is cut off a text longer than `manifest.max_tokens`.
+            prefix: What is put before each text; the bundle's default prompt where None.
         """
         if isinstance(texts, str):
             one: Vectors = self.encode(
-                [texts], language=language, dimensions=dimensions, normalize=normalize, cut=cut
+                [texts],
+                language=language,
+                dimensions=dimensions,
+                normalize=normalize,
+                cut=cut,
+                prefix=prefix,
             )[0]
             return one
+        prefix = self.prompt_prefix(None) if prefix is None else prefix
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         by_tower: dict[int, tuple[Tower, list[int]]] = {}
         for position, text in enumerate(texts):
@@ -171,7 +179,7 @@ class Encoder:
             by_tower.setdefault(id(tower), (tower, []))[1].append(position)
         for tower, positions in by_tower.values():
             tokens = tower.tokenizer.encode(
-                [texts[p] for p in positions], max_tokens=self.manifest.max_tokens, cut=cut
+                [prefix + texts[p] for p in positions], max_tokens=self.manifest.max_tokens, cut=cut
             ).tokens
             budget = Budget(BATCH_TOKENS, tower.session.pads).at_most(tower.session.batch_tokens)
             for group in slice_by_length(

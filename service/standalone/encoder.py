@@ -201,7 +201,8 @@ class Encoder:
         prefix = self._prefix(prompt_name) if prompt is None else prompt
         texts = [sentences] if isinstance(sentences, str) else list(sentences)
         vectors = self._vectors(
-            [prefix + text for text in texts],
+            texts,
+            prefix=prefix,
             batch_size=batch_size,
             language=language,
             show_progress=bool(show_progress_bar),
@@ -276,7 +277,13 @@ class Encoder:
         return wanted
 
     def _vectors(
-        self, texts: Sequence[str], *, batch_size: int, language: str | None, show_progress: bool
+        self,
+        texts: Sequence[str],
+        *,
+        prefix: str,
+        batch_size: int,
+        language: str | None,
+        show_progress: bool,
     ) -> Vectors:
         """Return float32 [texts, full dimension], neither cut nor normalised."""
         vectors = np.zeros((len(texts), self._encoder.dimension), dtype=np.float32)
@@ -285,7 +292,9 @@ class Encoder:
 
         def run(places: Sequence[int]) -> None:
             chosen = [texts[place] for place in places]
-            vectors[places] = self._encoder.encode(chosen, language=language, normalize=False)
+            vectors[places] = self._encoder.encode(
+                chosen, language=language, normalize=False, prefix=prefix
+            )
 
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
         with _progress(len(batches), shown=show_progress) as step:

@@ -50,7 +50,7 @@ async def test_a_request_names_its_model(
         ("tiny", tiny_encoder.encode(text)),
         (None, tiny_encoder.encode(text)),
         # Its own default prompt is put before the text, and vectors are scaled to length 1.
-        ("brought", own.encode("query: " + text, normalize=True)),
+        ("brought", own.encode(text, normalize=True, prefix="query: ")),
     ):
         answer = await both.client.post("/embed", json={"inputs": text, "model": model})
         np.testing.assert_allclose(answer.json()[0], expected, atol=1e-6)
@@ -64,7 +64,7 @@ async def test_a_request_names_its_model(
 async def test_a_named_prompt_comes_before_the_default(both: Running, brought: Path) -> None:
     body = {"inputs": "bread", "model": "brought", "prompt_name": "plain", "normalize": False}
     answer = await both.client.post("/embed", json=body)
-    expected = Encoder(brought).encode("text: bread", normalize=False)
+    expected = Encoder(brought).encode("bread", normalize=False, prefix="text: ")
     np.testing.assert_allclose(answer.json()[0], expected, atol=1e-6)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from service.bundle.manifest import EncoderEntry
-from service.bundle.reader import read_bundle
+from service.bundle.reader import Bundle, read_bundle
 from service.bundle.writer import file_entries, write_bundle
 from service.errors import InputError
 from service.inference.encoder import Encoder
@@ -33,6 +33,19 @@ def test_cut_vector_is_the_start_of_the_raw_one_scaled(tiny_encoder: Encoder) ->
     raw = tiny_encoder.encode(SENTENCES[0], normalize=False)
     cut = tiny_encoder.encode(SENTENCES[0], dimensions=8)
     np.testing.assert_allclose(cut, raw[:8] / np.linalg.norm(raw[:8]), atol=1e-6)
+
+
+def test_the_default_prompt_is_put_before_texts_as_the_server_does(
+    tiny_bundle: Path, tiny_encoder: Encoder
+) -> None:
+    bundle = read_bundle(tiny_bundle)
+    manifest = bundle.manifest.model_copy(update={"default_prompt": "query"})
+    prompted = Encoder(Bundle(tiny_bundle, manifest))
+    expected = tiny_encoder.encode(["question: bread", "question: "])
+    np.testing.assert_allclose(prompted.encode(["bread", ""]), expected, atol=1e-6)
+    np.testing.assert_allclose(prompted.encode("bread"), expected[0], atol=1e-6)
+    plain = tiny_encoder.encode("bread")
+    np.testing.assert_allclose(prompted.encode("bread", prefix=""), plain, atol=1e-6)
 
 
 @pytest.fixture
