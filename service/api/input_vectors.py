@@ -66,7 +66,8 @@ async def embed_inputs(
     check_count(texts, work.max_inputs, field=field)
     split = await work.compute(
         split_documents, texts, document,
-        encoder=encoder, language=options.language, most=MAX_PIECES, check=work.check,
+        encoder=encoder, language=options.language, prefix=encoder.prompt_prefix(options.prompt),
+        most=MAX_PIECES, check=work.check,
     )  # fmt: skip
     whole = replace(options, dimensions=None, normalize=False)
     pieces = split.texts

@@ -65,6 +65,7 @@ def split_documents(
     *,
     encoder: Encoder,
     language: str | None = None,
+    prefix: str | None = None,
     most: int | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> SplitDocuments:
@@ -75,6 +76,8 @@ def split_documents(
         options: Sentences or windows.
         encoder: Whose tokens count.
         language: Of all documents, for the abbreviations of its sentences.
+        prefix: What is put before each piece when it is encoded, and takes room there; the default
+            prompt where None.
         most: Pieces that all documents together may have; any number where None.
         check: Called before each piece is measured; what it raises ends the work.
 
@@ -82,11 +85,12 @@ def split_documents(
         InputError: A stride that is wider than its window.
         TooLargeError: More than `most` pieces.
     """
+    room = _Room(encoder, language, encoder.prompt_prefix(None) if prefix is None else prefix)
     pieces: list[Passage] = []
     counts: list[int] = []
     for text in texts:
         before = len(pieces)
-        for piece in _fit(_split(text, options, language), encoder, language, check):
+        for piece in _fit(_split(text, options, language), room, check):
             pieces.append(piece)
             if most is not None and len(pieces) > most:
                 raise TooLargeError(
@@ -157,20 +161,35 @@ def _split(text: str, options: DocumentOptions, language: str | None) -> Iterato
         yield Passage(text, 0, len(text))
 
 
-def _fit(
-    pieces: Iterable[Passage],
-    encoder: Encoder,
-    language: str | None,
-    check: Callable[[], None],
-) -> Iterator[Passage]:
-    """Give `pieces`, those with more tokens than the encoder takes halved until they fit."""
-    limit = encoder.manifest.max_tokens
+class _Room:
+    """What the encoder takes whole, with `prefix` before it."""
+
+    def __init__(self, encoder: Encoder, language: str | None, prefix: str) -> None:
+        self._encoder = encoder
+        self._language = language
+        self._limit = encoder.manifest.max_tokens
+        self._prefix = prefix
+        if prefix and self._tokens("") >= self._limit:
+            self._prefix = ""  # it leaves no room, however short the pieces are
+
+    def takes(self, text: str) -> bool:
+        least = (len(self._prefix) + len(text)) * _SAFE_SHARE
+        return least < self._limit or self._tokens(text) <= self._limit
+
+    def _tokens(self, text: str) -> int:
+        tower, _ = self._encoder.tower_for(text, self._language)
+        tokenized = tower.tokenizer.encode([self._prefix + text], max_tokens=self._limit)
+        return tokenized.full_lengths[0]
+
+
+def _fit(pieces: Iterable[Passage], room: _Room, check: Callable[[], None]) -> Iterator[Passage]:
+    """Give `pieces`, those for which there is no room halved until there is."""
     for whole in pieces:
         waiting = [whole]
         while waiting:
             check()
             piece = waiting.pop()
-            if len(piece.text) * _SAFE_SHARE < limit or _tokens(piece, encoder, language) <= limit:
+            if room.takes(piece.text):
                 yield piece
                 continue
             halves = halve(piece)
@@ -178,9 +197,3 @@ def _fit(
                 yield piece
             else:
                 waiting += halves[::-1]
-
-
-def _tokens(piece: Passage, encoder: Encoder, language: str | None) -> int:
-    tower, _ = encoder.tower_for(piece.text, language)
-    limit = encoder.manifest.max_tokens
-    return tower.tokenizer.encode([piece.text], max_tokens=limit).full_lengths[0]

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from service.bundle.reader import Bundle
 from service.errors import DeadlineError, InputError, TooLargeError
 from service.inference.documents import (
     DocumentOptions,
@@ -73,6 +76,23 @@ def test_nothing_is_ever_cut(tiny_encoder: Encoder, text: str) -> None:
     tokenizer = tiny_encoder.towers["*"].tokenizer
     assert not tokenizer.encode(split.texts, max_tokens=MAX_TOKENS).truncated
     assert "".join("".join(split.texts).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("prompt", ["Represent this passage: ", "far too long " * MAX_TOKENS])
+def test_the_prompt_takes_room_too(tiny_bundle: Path, tiny_encoder: Encoder, prompt: str) -> None:
+    text = "cat " * 200
+    named = split_documents([text], DocumentOptions(), encoder=tiny_encoder, prefix=prompt)
+    manifest = tiny_encoder.manifest.model_copy(
+        update={"prompts": {"passage": prompt}, "default_prompt": "passage"}
+    )
+    prompted = Encoder(Bundle(tiny_bundle, manifest))
+    by_default = split_documents([text], DocumentOptions(), encoder=prompted)
+    assert named.texts == by_default.texts
+    assert len(named.texts) < 20  # a prompt without end does not grind the text to letters
+    tokenizer = tiny_encoder.towers["*"].tokenizer
+    if len(prompt) < MAX_TOKENS:
+        with_prompt = [prompt + piece for piece in named.texts]
+        assert not tokenizer.encode(with_prompt, max_tokens=MAX_TOKENS).truncated
 
 
 def test_pieces_of_any_length_count_the_same() -> None:
