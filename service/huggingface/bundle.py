@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from service.bundle.manifest import (
@@ -15,6 +16,7 @@ from service.bundle.manifest import (
     FileEntry,
     Manifest,
     Numbering,
+    Pooling,
     Projection,
     Recipe,
     TokenizerEntry,
@@ -26,6 +28,10 @@ from service.text.tokenizer import load_tokenizer
 
 _GRAPH = "encoder.onnx"
 _IDENTITY_DIGITS = 12
+_PLAIN: Pooling = "mean"
+"""What sentence-transformers does to a model of transformers alone."""
+_TOKENS_RANK = 3  # [batch, tokens, width]
+_POOLED_RANK = 2  # [batch, width]
 _LANGUAGE = re.compile(r"^[a-z]{2,3}$")
 
 
@@ -57,11 +63,18 @@ def huggingface_bundle(layout: Layout, *, name: str | None = None) -> Bundle:
             "with Hugging Face's optimum: optimum-cli export onnx --model DIR OUT.",
         )
     files = {_GRAPH: layout.graph, **external_data(layout.graph)}
-    return assemble(layout, files, name=name, pooled=_is_pooled(layout))
+    pooled = _pooled_by_graph(layout)
+    width = pooled.width if pooled else None
+    return assemble(layout, files, name=name, pooled=pooled is not None, width=width)
 
 
 def assemble(
-    layout: Layout, graph_files: Mapping[str, Path], *, name: str | None, pooled: bool
+    layout: Layout,
+    graph_files: Mapping[str, Path],
+    *,
+    name: str | None,
+    pooled: bool,
+    width: int | None = None,
 ) -> Bundle:
     """Return the bundle of a graph and the other files of `layout`.
 
@@ -70,6 +83,7 @@ def assemble(
         graph_files: `encoder.onnx`, and whatever it needs beside it under its own name.
         name: Of the model; from its directory if None.
         pooled: Whether the graph gives sentence vectors, so that nothing is left to do.
+        width: Of these; what the other files say if None.
     """
     tokenizer, tokenizer_path = _tokenizer(layout)
     if layout.lower:
@@ -88,11 +102,11 @@ def assemble(
         family=layout.model.model_type or "transformer",
         description="Made elsewhere and imported; see the card that came with it.",
         space=f"{name[:51]}-{_identity(weights)}",
-        dimension=layout.dimension,
+        dimension=width or layout.dimension,
         matryoshka_dimensions=layout.model.matryoshka_dimensions,
         languages=_languages(layout.directory),
         max_tokens=layout.max_tokens,
-        pooling=layout.pooling,
+        pooling=layout.pooling or ("graph" if pooled else _PLAIN),
         normalised=layout.normalised,
         prompts=layout.prompts,
         default_prompt=layout.default_prompt,
@@ -100,7 +114,7 @@ def assemble(
             SHARED: EncoderEntry(
                 graph=_GRAPH,
                 tokenizer=tokenizer,
-                pooling=None if pooled else layout.pooling,
+                pooling=None if pooled else layout.pooling or _PLAIN,
                 projections=tuple(projections),
             )
         },
@@ -129,12 +143,29 @@ def _identity(weights: Mapping[str, FileEntry]) -> str:
     return hashlib.sha256(listed.encode()).hexdigest()[:_IDENTITY_DIGITS]
 
 
-def _is_pooled(layout: Layout) -> bool:
-    """Return whether the graph gives sentence vectors only."""
-    from service.inference.session import output_ranks
+@dataclass(frozen=True, slots=True)
+class _Pooled:
+    """What is known of the sentence vectors that a graph gives: their width, where it says so."""
+
+    width: int | None
+
+
+def _pooled_by_graph(layout: Layout) -> _Pooled | None:
+    """Return what the graph's sentence vectors are; None where token vectors are pooled here.
+
+    An export of a whole model of sentence-transformers gives both, and comes without the files
+    that say how to pool.
+    """
+    from service.inference.session import SENTENCES, output_shapes
 
     assert layout.graph is not None, "the caller's check; this is a bug"
-    return 3 not in output_ranks(layout.graph).values()
+    shapes = output_shapes(layout.graph)
+    sentences = shapes.get(SENTENCES, [])
+    width = sentences[-1] if len(sentences) == _POOLED_RANK else None
+    if _TOKENS_RANK not in map(len, shapes.values()):
+        return _Pooled(width)
+    own = layout.pooling is None and len(sentences) == _POOLED_RANK
+    return _Pooled(width) if own else None
 
 
 def _tokenizer(layout: Layout) -> tuple[TokenizerEntry, Path]:

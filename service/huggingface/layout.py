@@ -51,7 +51,7 @@ class Layout:
         tokenizer: Its `tokenizer_config.json`.
         transformer: Where the transformer's own files are: it, or a folder in it.
         graph: The ONNX graph, or None where there are only weights.
-        pooling: How token vectors become one.
+        pooling: How token vectors become one; None where nothing is said.
         dense: Layers after that.
         normalised: Whether the model itself scales its vectors to length 1.
         max_tokens: The longest input, special tokens included.
@@ -65,7 +65,7 @@ class Layout:
     tokenizer: TokenizerConfig
     transformer: Path
     graph: Path | None
-    pooling: Pooling
+    pooling: Pooling | None
     dense: tuple[Dense, ...]
     normalised: bool
     max_tokens: int
@@ -88,8 +88,8 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
     """Return what `directory` holds.
 
     Args:
-        directory: Of sentence-transformers, or of transformers alone: then the pooling is the mean
-            and nothing is normalised, which is what sentence-transformers makes of it.
+        directory: Of sentence-transformers, or of transformers alone: then nothing is said of the
+            pooling, and nothing is normalised.
         graph: The ONNX file to take, relative to `directory`; the usual one if None.
 
     Raises:
@@ -163,10 +163,10 @@ def _graph(directory: Path, transformer: Path, named: str | None) -> Path | None
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _pooling(directory: Path, modules: list[Module], *, with_prompts: bool) -> Pooling:
+def _pooling(directory: Path, modules: list[Module], *, with_prompts: bool) -> Pooling | None:
     found = [m.path for m in modules if m.kind == "Pooling"]
     if not found:
-        return "mean"
+        return None
     path = directory / found[0] / "config.json"
     config = read_config(path, PoolingConfig)
     modes = config.modes()

@@ -38,6 +38,9 @@ _CPU_BATCH_TOKENS = 256
 _STATES = ("token_embeddings", "last_hidden_state")
 """Names of token vectors among several outputs."""
 
+SENTENCES = "sentence_embedding"
+"""The name of sentence vectors among several outputs."""
+
 
 class Session(Protocol):
     """What the engine needs of a graph that is ready to run.
@@ -116,12 +119,11 @@ class EncoderSession:
             self._check_outputs(graph, dimension)
 
     def _choose_output(self) -> str | None:
-        """Return the name of the token vectors, where they are what is wanted; None for all."""
-        outputs = self._session.get_outputs()
+        """Return the name of what is wanted among the outputs; None for all."""
+        names = [str(node.name) for node in self._session.get_outputs()]
         if self._pooler is None:
-            return None
-        named = [node.name for node in outputs if node.name in _STATES]
-        return str((named or [node.name for node in outputs])[0])
+            return SENTENCES if SENTENCES in names else None
+        return next((name for name in names if name in _STATES), names[0])
 
     def _check_inputs(self, graph: Path) -> None:
         for node in self._session.get_inputs():
@@ -138,7 +140,7 @@ class EncoderSession:
                 )
 
     def _check_outputs(self, graph: Path, dimension: int) -> None:
-        outputs = self._session.get_outputs()
+        outputs = [o for o in self._session.get_outputs() if self._output in (None, o.name)]
         if len(outputs) != 1 or len(outputs[0].shape) != 2:
             raise BundleError(
                 f"{graph} gives {[o.name for o in outputs]}; one output [batch, dimension] is due."
@@ -188,8 +190,8 @@ def graph_input(graph_name: str, inputs: Inputs) -> npt.NDArray[np.int64]:
     return inputs[name]
 
 
-def output_ranks(graph: Path) -> dict[str, int]:
-    """Return the number of axes of each of a graph's outputs.
+def output_shapes(graph: Path) -> dict[str, list[int | None]]:
+    """Return the shape of each of a graph's outputs, with None for what is not fixed.
 
     Raises:
         BundleError: It is no ONNX graph.
@@ -201,4 +203,7 @@ def output_ranks(graph: Path) -> dict[str, int]:
         session = ort.InferenceSession(graph, options, providers=list(CPU))
     except Exception as error:  # ONNX Runtime's exceptions share no public base
         raise BundleError(f"{graph} cannot be loaded: {error}") from error
-    return {node.name: len(node.shape) for node in session.get_outputs()}
+    return {
+        node.name: [size if isinstance(size, int) else None for size in node.shape]
+        for node in session.get_outputs()
+    }

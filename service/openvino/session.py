@@ -17,7 +17,7 @@ import numpy.typing as npt
 from service.errors import BackendError, BundleError, SettingsError
 from service.inference.pooling import Pooler
 from service.inference.priority import step_back
-from service.inference.session import Vectors, check_finite, graph_input
+from service.inference.session import SENTENCES, Vectors, check_finite, graph_input
 from service.inference.wishes import Precision
 from service.openvino.compression import compress_weights, fold_constants
 from service.openvino.packing import PLACES, TAKEN, pack_tokens
@@ -245,9 +245,8 @@ def _widen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _choose_output(compiled: ov.CompiledModel, *, token_vectors: bool) -> int:
-    if not token_vectors:
-        return 0
-    found = [n for n, port in enumerate(compiled.outputs) if port.get_names() & set(_STATES)]
+    wanted = set(_STATES) if token_vectors else {SENTENCES}
+    found = [n for n, port in enumerate(compiled.outputs) if port.get_names() & wanted]
     return (found or [0])[0]
 
 

@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from service.errors import BundleError
 from service.huggingface.bundle import read_model
+from service.huggingface.importing import import_model
 from service.inference.encoder import Encoder
 from tests.service.huggingface.conftest import Arrays, add_dense, set_pooling
 
@@ -67,6 +68,44 @@ def test_a_directory_of_transformers_alone_is_pooled_by_the_mean(
     (exported / "tokenizer_config.json").write_text('{"model_max_length": 256}')
     vectors = Encoder(exported).encode(texts)
     np.testing.assert_allclose(vectors, golden["mean"], atol=TOLERANCE, rtol=1e-4)
+
+
+def add_sentence_vectors(graph: Path) -> None:
+    """Have `graph` give the first token's vector too, as exports of whole models pool by it."""
+    model = onnx.load(graph)
+    model.graph.initializer.append(
+        onnx.numpy_helper.from_array(np.array(0, dtype=np.int64), "first")
+    )
+    model.graph.node.append(
+        onnx.helper.make_node(
+            "Gather", ["last_hidden_state", "first"], ["sentence_embedding"], axis=1
+        )
+    )
+    model.graph.output.append(
+        onnx.helper.make_tensor_value_info(
+            "sentence_embedding", onnx.TensorProto.FLOAT, ["batch", 384]
+        )
+    )
+    onnx.save(model, graph)
+
+
+def test_a_whole_model_in_one_graph_pools_as_it_was_trained_to(
+    exported: Path, golden: Arrays, texts: list[str], tmp_path: Path
+) -> None:
+    add_sentence_vectors(exported / "onnx" / "model.onnx")
+    # Where the directory says how to pool, that is done.
+    np.testing.assert_allclose(Encoder(exported).encode(texts), golden["whole"], atol=TOLERANCE)
+    for name in ("modules.json", "sentence_bert_config.json"):
+        (exported / name).unlink()
+    (exported / "tokenizer_config.json").chmod(0o644)
+    (exported / "tokenizer_config.json").write_text('{"model_max_length": 256}')
+    encoder = Encoder(exported)
+    np.testing.assert_allclose(encoder.encode(texts), golden["cls"], atol=TOLERANCE, rtol=1e-4)
+    assert encoder.manifest.pooling == "graph"
+    bundle = import_model(exported, tmp_path / "imported").bundle
+    np.testing.assert_allclose(
+        Encoder(bundle).encode(texts), golden["cls"], atol=TOLERANCE, rtol=1e-4
+    )
 
 
 def test_prompts_are_put_before_texts(exported: Path) -> None:
