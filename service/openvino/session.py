@@ -241,7 +241,8 @@ def properties(precision: Precision, streams: int) -> dict[str, Any]:
 
 def _widen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     missing = -array.shape[1] % _WIDTH_STEP
-    return np.pad(array, ((0, 0), (0, missing))) if missing else array
+    features = ((0, 0),) * (array.ndim - 2)  # of n-grams
+    return np.pad(array, ((0, 0), (0, missing), *features)) if missing else array
 
 
 def _choose_output(compiled: ov.CompiledModel, *, token_vectors: bool) -> int:

@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from service.bundle.graph_builder import GraphBuilder
 from service.errors import BackendError, BundleError, SettingsError
@@ -82,6 +83,25 @@ def test_a_graph_without_products_runs_unpacked(tmp_path: Path) -> None:
     np.testing.assert_allclose(vectors, [(table[0] + table[2]) / 2, table[1], [0, 0, 0]])
     with pytest.raises(BundleError, match="3 dimensions where the manifest says 4"):
         OpenVinoSession(graph, dimension=4, precision="fp32", streams=1)
+
+
+def test_a_token_may_have_several_features(tmp_path: Path) -> None:
+    """As words with their n-grams: the sum of the rows of each word's ids."""
+    table = np.arange(12, dtype=np.float32).reshape(4, 3)
+    table[0] = 0  # of the pad
+    builder = GraphBuilder()
+    rows = builder.node("Gather", builder.constant(table), "ids")
+    axes = builder.constant([1, 2])
+    graph = onnx.load_model_from_string(
+        builder.finish(builder.node("ReduceSum", rows, axes, attributes={"keepdims": 0}), 3)
+    )
+    shape = ["batch", "tokens", "features"]
+    graph.graph.input[0].CopyFrom(helper.make_tensor_value_info("ids", TensorProto.INT64, shape))
+    onnx.save(graph, tmp_path / "g.onnx")
+    session = OpenVinoSession(tmp_path / "g.onnx", dimension=3, precision="fp32", streams=1)
+    ids = np.array([[[1, 2], [3, 1]], [[2, 2], [0, 0]]], dtype=np.int64)
+    vectors = session.run({"ids": ids, "mask": np.array([[1, 1], [1, 0]], dtype=np.int64)})
+    np.testing.assert_allclose(vectors, table[ids].sum(axis=(1, 2)))
 
 
 def test_numbers_that_are_not_finite_never_leave(tmp_path: Path) -> None:
