@@ -161,8 +161,8 @@ class _Path:
         for strength in self._strengths:
             tried.append(self._try(strength, folds, tried[-1] if tried else None))
             errors = [float(one.errors.mean()) for one in tried]
-            since_best = len(errors) - 1 - int(np.argmin(errors))
-            if since_best >= _WORSE_IN_A_ROW:
+            # Of a rare label the strongest ones all learn nothing, and so are equally good.
+            if len(errors) > _WORSE_IN_A_ROW and min(errors[-_WORSE_IN_A_ROW:]) > min(errors):
                 break
         best = min(tried, key=lambda one: float(one.errors.mean()))
         slack = float(best.errors.std()) / len(best.errors) ** 0.5

@@ -81,6 +81,16 @@ def test_held_out_figures_are_those_of_new_examples() -> None:
     assert report_of(found).ece < 0.1
 
 
+def test_a_rare_label_is_learned_where_strong_regularisation_is_blind_to_it() -> None:
+    targets = np.random.default_rng(1).permutation(np.arange(200) % 10 == 0).astype(np.int64)
+    noise = np.random.default_rng(2).standard_normal((200, 16))
+    noise[:, 0] += 6 * targets
+    vectors = (noise / 30).astype(np.float32)
+    blind = fitted(vectors, targets, FitOptions(regularisation=1.0))
+    assert report_of(blind).accuracy == 0.9  # it gives every text the frequent label
+    assert report_of(fitted(vectors, targets)).accuracy > 0.95
+
+
 def test_two_examples_a_label_are_enough() -> None:
     found = fitted(*clouds(6, noise=0.3))
     assert report_of(found).folds == 2
