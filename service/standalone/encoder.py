@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 import click
 import numpy as np
@@ -29,6 +29,7 @@ from service.inference.formats import Format, Formatted, to_format
 from service.inference.session import Vectors
 from service.inference.vectors import finish, normalise
 from service.settings import default_data
+from service.standalone.arguments import EncodeArguments
 from service.standalone.tensors import tensor_of
 
 if TYPE_CHECKING:
@@ -221,16 +222,31 @@ class Encoder:
         return formatted if convert_to_numpy else list(formatted)
 
     def encode_query(
-        self, sentences: Sequence[str], *, batch_size: int = 32, normalize_embeddings: bool = False
-    ) -> Formatted:
-        """Return the vectors of what is searched with: `encode` with the prompt `query`, if any."""
-        return self._encode_as(QUERY_PROMPTS, sentences, batch_size, normalize_embeddings)
+        self,
+        sentences: str | Sequence[str],
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        **arguments: Unpack[EncodeArguments],
+    ) -> Formatted | list[Formatted] | Tensor:
+        """Return the vectors of what is searched with: `encode` with the prompt `query`, if any.
+
+        Where there is none, no other is put before them, not even the default.
+        """
+        if prompt is None and prompt_name is None:
+            prompt = self._prompt_of(QUERY_PROMPTS)
+        return self.encode(sentences, prompt_name, prompt, **arguments)
 
     def encode_document(
-        self, sentences: Sequence[str], *, batch_size: int = 32, normalize_embeddings: bool = False
-    ) -> Formatted:
+        self,
+        sentences: str | Sequence[str],
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        **arguments: Unpack[EncodeArguments],
+    ) -> Formatted | list[Formatted] | Tensor:
         """Return the vectors of what is searched: with the prompt for documents, if any."""
-        return self._encode_as(DOCUMENT_PROMPTS, sentences, batch_size, normalize_embeddings)
+        if prompt is None and prompt_name is None:
+            prompt = self._prompt_of(DOCUMENT_PROMPTS)
+        return self.encode(sentences, prompt_name, prompt, **arguments)
 
     def similarity(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Vectors:
         """Return the cosines [n, m] of all of `first` [n, D] with all of `second` [m, D]."""
@@ -242,13 +258,9 @@ class Encoder:
         cosines: Vectors = (_units(first) * _units(second)).sum(axis=1)
         return cosines
 
-    def _encode_as(
-        self, names: Sequence[str], sentences: Sequence[str], batch_size: int, normalize: bool
-    ) -> Formatted:
-        name = next((name for name in names if name in self.prompts), None)
-        return self.encode(
-            sentences, prompt_name=name, batch_size=batch_size, normalize_embeddings=normalize
-        )
+    def _prompt_of(self, names: Sequence[str]) -> str:
+        """Return the first prompt of `names` that there is; nothing where there is none."""
+        return next((self.prompts[name] for name in names if self.prompts.get(name)), "")
 
     def _prefix(self, name: str | None) -> str:
         name = name or self.default_prompt_name

@@ -63,6 +63,22 @@ def test_prompts(tiny_bundle: Path, encoder: Encoder) -> None:
     np.testing.assert_array_equal(by_default.encode("bread"), expected)
 
 
+@pytest.mark.parametrize("method", ["encode_query", "encode_document"])
+def test_the_two_sides_of_a_search_take_what_encode_takes(tiny_bundle: Path, method: str) -> None:
+    encoder = Encoder(tiny_bundle, prompts={"p": "other: "}, default_prompt_name="p")
+    prompt = {"encode_query": "question: ", "encode_document": ""}[method]  # never the default
+    encode = getattr(encoder, method)
+    np.testing.assert_array_equal(encode("bread"), encoder.encode("bread", prompt=prompt))
+    np.testing.assert_array_equal(encode("bread", "p"), encoder.encode("bread", "p"))
+    arguments = {
+        "batch_size": 1, "show_progress_bar": False, "convert_to_numpy": False, "device": "cpu",
+        "truncate_dim": 8, "precision": "int8", "normalize_embeddings": True,
+    }  # fmt: skip
+    rows = encode(TEXTS, prompt="", **arguments)
+    expected = encoder.encode(TEXTS, prompt="", truncate_dim=8, precision="int8")
+    np.testing.assert_array_equal(rows, expected)
+
+
 def test_dimensions_are_cut_then_scaled(tiny_bundle: Path, encoder: Encoder) -> None:
     cut = encoder.encode(TEXTS[:1], truncate_dim=4)
     assert cut.shape == (1, 4)
