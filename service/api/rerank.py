@@ -131,7 +131,8 @@ async def _rank(
 ) -> Ranked:
     def options(prompts: Sequence[str]) -> EmbedOptions:
         known = encoder.manifest.prompts
-        prompt = next((name for name in prompts if name in known), None)
+        there = [name for name in prompts if name in known]
+        prompt = next((name for name in there if known[name]), there[0] if there else None)
         return EmbedOptions(
             language=language, truncate=truncate, cut=cut, normalize=True, prompt=prompt
         )

@@ -56,7 +56,7 @@ class Layout:
         normalised: Whether the model itself scales its vectors to length 1.
         max_tokens: The longest input, special tokens included.
         lower: Whether text is lowered before it is tokenised.
-        prompts: Name -> text put before an input.
+        prompts: Name -> text put before an input; nothing is, of an empty one.
         default_prompt: Which of them is put where none is named.
     """
 
@@ -102,7 +102,7 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
     sentence = read_config(transformer / "sentence_bert_config.json", TransformerConfig)
     tokenizer = read_config(transformer / "tokenizer_config.json", TokenizerConfig)
     said = read_config(directory / "config_sentence_transformers.json", PromptsConfig)
-    prompts = {name: text for name, text in said.prompts.items() if text}
+    prompts = {name: text or "" for name, text in said.prompts.items()}
     default = said.default_prompt_name
     return Layout(
         directory=directory,
@@ -110,7 +110,7 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
         tokenizer=tokenizer,
         transformer=transformer,
         graph=_graph(directory, transformer, graph),
-        pooling=_pooling(directory, modules, with_prompts=bool(prompts)),
+        pooling=_pooling(directory, modules, with_prompts=any(prompts.values())),
         dense=tuple(_dense(directory, m) for m in modules if m.kind == "Dense"),
         normalised=any(module.kind == "Normalize" for module in modules),
         max_tokens=_max_tokens(sentence, tokenizer, model),

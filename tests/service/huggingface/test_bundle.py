@@ -114,9 +114,9 @@ def test_prompts_are_put_before_texts(exported: Path) -> None:
     config = {"prompts": {"query": "query: ", "passage": ""}, "default_prompt_name": "query"}
     path.write_text(json.dumps(config))
     encoder = Encoder(exported)
-    assert encoder.manifest.prompts == {"query": "query: "}
     assert encoder.manifest.default_prompt == "query"
     assert encoder.prompt_prefix(None) == "query: "
+    assert encoder.prompt_prefix("passage") == ""
 
 
 def test_weights_without_a_graph_name_the_way_out(minilm: Path) -> None:
