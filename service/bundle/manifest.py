@@ -20,6 +20,9 @@ IMPORTED = "import"
 UNKNOWN_LANGUAGE = "und"
 """Stands for "not said" among a bundle's languages; such a model takes every language."""
 
+LONGEST_INPUT = 65536
+"""Tokens that a model may say it takes at most."""
+
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
 """A plain name inside the bundle: no folders, so no path can lead out of it."""
 
@@ -148,7 +151,7 @@ class Manifest(Part):
     dimension: int = Field(ge=1, le=8192)
     matryoshka_dimensions: tuple[int, ...] = ()
     languages: tuple[Language, ...] = Field(min_length=1)
-    max_tokens: int = Field(ge=1, le=65536)
+    max_tokens: int = Field(ge=1, le=LONGEST_INPUT)
     pooling: str
     normalised: bool = Field(
         default=True, description="Whether the service scales vectors to length 1 by default"

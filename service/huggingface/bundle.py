@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from service.bundle.manifest import (
     IMPORTED,
     SHARED,
@@ -84,7 +86,16 @@ def assemble(
         name: Of the model; from its directory if None.
         pooled: Whether the graph gives sentence vectors, so that nothing is left to do.
         width: Of these; what the other files say if None.
+
+    Raises:
+        BundleError: There is no tokenizer, or no manifest can say what the files or `name` do.
     """
+    if not (width or layout.dimension):
+        raise BundleError(
+            f"{layout.transformer / 'config.json'} does not say how wide the vectors are.",
+            field="hidden_size",
+            remedy="Add hidden_size to it.",
+        )
     tokenizer, tokenizer_path = _tokenizer(layout)
     if layout.lower:
         _require_lowering(tokenizer, tokenizer_path)
@@ -97,7 +108,7 @@ def assemble(
     entries = {file: file_entry(path) for file, path in files.items()}
     name = name or model_name(layout.directory)
     weights = {file: entry for file, entry in entries.items() if file != tokenizer.file}
-    manifest = Manifest(
+    manifest = checked_manifest(
         name=name,
         family=layout.model.model_type or "transformer",
         description="Made elsewhere and imported; see the card that came with it.",
@@ -124,6 +135,24 @@ def assemble(
         licence=_front_matter(layout.directory, "license") or "unknown",
     )
     return Bundle(layout.directory, manifest, files)
+
+
+def checked_manifest(**said: object) -> Manifest:
+    """Return the manifest of the fields `said`.
+
+    Raises:
+        BundleError: One of them cannot be; it is named.
+    """
+    try:
+        return Manifest.model_validate(said)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise BundleError(
+            f"No bundle can say this: {first['msg']}.",
+            field=field or None,
+            given=first["input"] if field else None,
+        ) from None
 
 
 def external_data(graph: Path) -> dict[str, Path]:

@@ -26,7 +26,7 @@ class ModelConfig(Config):
 
     model_type: str = ""
     hidden_size: int = Field(
-        default=0, validation_alias=AliasChoices("hidden_size", "d_model", "dim")
+        default=0, validation_alias=AliasChoices("hidden_size", "d_model", "dim", "n_embd")
     )
     num_hidden_layers: int = 0
     num_attention_heads: int = 0
@@ -85,6 +85,9 @@ class DenseConfig(Config):
 class PoolingConfig(Config):
     """`config.json` of a Pooling module, of one mode."""
 
+    width: int = Field(
+        default=0, validation_alias=AliasChoices("embedding_dimension", "word_embedding_dimension")
+    )
     pooling_mode: str | list[str] | None = None
     pooling_mode_cls_token: bool = False
     pooling_mode_max_tokens: bool = False

@@ -15,7 +15,7 @@ from service.bundle.manifest import Manifest
 from service.bundle.reader import Bundle
 from service.bundle.writer import Content, file_entries, write_bundle
 from service.errors import BundleError
-from service.huggingface.bundle import assemble, huggingface_bundle
+from service.huggingface.bundle import assemble, checked_manifest, huggingface_bundle
 from service.huggingface.layout import Layout, is_huggingface, read_layout
 from service.inference.encoder import Encoder
 from service.inference.vectors import normalise
@@ -143,7 +143,7 @@ def _require_onnx() -> None:
 def _changed(manifest: Manifest, changes: dict[str, object]) -> Manifest:
     """Return `manifest` with those of `changes` that say something, checked again."""
     said = {name: value for name, value in changes.items() if value}
-    return Manifest.model_validate(manifest.model_dump() | said)
+    return checked_manifest(**(manifest.model_dump() | said))
 
 
 def _smaller(full: Bundle, encoder: Encoder, to: Path) -> Imported:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from service.bundle.manifest import Pooling
+from service.bundle.manifest import LONGEST_INPUT, Pooling
 from service.errors import BundleError
 from service.huggingface.configs import (
     ACTIVATIONS,
@@ -52,6 +52,7 @@ class Layout:
         transformer: Where the transformer's own files are: it, or a folder in it.
         graph: The ONNX graph, or None where there are only weights.
         pooling: How token vectors become one; None where nothing is said.
+        width: Of a token's vector; 0 where nothing is said.
         dense: Layers after that.
         normalised: Whether the model itself scales its vectors to length 1.
         max_tokens: The longest input, special tokens included.
@@ -66,6 +67,7 @@ class Layout:
     transformer: Path
     graph: Path | None
     pooling: Pooling | None
+    width: int
     dense: tuple[Dense, ...]
     normalised: bool
     max_tokens: int
@@ -75,8 +77,8 @@ class Layout:
 
     @property
     def dimension(self) -> int:
-        """Width of a vector."""
-        return self.dense[-1].width if self.dense else self.model.hidden_size
+        """Width of a vector; 0 where nothing is said."""
+        return self.dense[-1].width if self.dense else self.width
 
 
 def is_huggingface(directory: Path) -> bool:
@@ -103,6 +105,7 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
     tokenizer = read_config(transformer / "tokenizer_config.json", TokenizerConfig)
     said = read_config(directory / "config_sentence_transformers.json", PromptsConfig)
     prompts = {name: text or "" for name, text in said.prompts.items()}
+    pooling = _pooling_config(directory, modules)
     default = said.default_prompt_name
     return Layout(
         directory=directory,
@@ -110,7 +113,8 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
         tokenizer=tokenizer,
         transformer=transformer,
         graph=_graph(directory, transformer, graph),
-        pooling=_pooling(directory, modules, with_prompts=any(prompts.values())),
+        pooling=_pooling(pooling, with_prompts=any(prompts.values())),
+        width=model.hidden_size or (pooling[1].width if pooling else 0),
         dense=tuple(_dense(directory, m) for m in modules if m.kind == "Dense"),
         normalised=any(module.kind == "Normalize" for module in modules),
         max_tokens=_max_tokens(sentence, tokenizer, model),
@@ -163,12 +167,18 @@ def _graph(directory: Path, transformer: Path, named: str | None) -> Path | None
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _pooling(directory: Path, modules: list[Module], *, with_prompts: bool) -> Pooling | None:
+def _pooling_config(directory: Path, modules: list[Module]) -> tuple[Path, PoolingConfig] | None:
     found = [m.path for m in modules if m.kind == "Pooling"]
     if not found:
         return None
     path = directory / found[0] / "config.json"
-    config = read_config(path, PoolingConfig)
+    return path, read_config(path, PoolingConfig)
+
+
+def _pooling(said: tuple[Path, PoolingConfig] | None, *, with_prompts: bool) -> Pooling | None:
+    if said is None:
+        return None
+    path, config = said
     modes = config.modes()
     if len(modes) != 1 or modes[0] not in POOLINGS:
         raise BundleError(
@@ -204,11 +214,11 @@ def _dense(directory: Path, module: Module) -> Dense:
 
 def _max_tokens(sentence: TransformerConfig, tokenizer: TokenizerConfig, model: ModelConfig) -> int:
     if sentence.max_seq_length:
-        return sentence.max_seq_length
+        return min(sentence.max_seq_length, LONGEST_INPUT)
     said = tokenizer.model_max_length
     limits = [int(said)] if said is not None and said < _ENDLESS else []
     if model.max_position_embeddings:
         # RoBERTa counts its places from the pad's number on.
         first = (model.pad_token_id or 0) + 1 if model.model_type in _COUNT_FROM_PAD else 0
         limits.append(model.max_position_embeddings - first)
-    return min(limits, default=_UNKNOWN_LENGTH)
+    return min(*limits, LONGEST_INPUT) if limits else _UNKNOWN_LENGTH

@@ -52,6 +52,32 @@ def test_from_import_to_remove(source: Path, tmp_path: Path) -> None:
     assert "tiny-t5" not in run(data, "list").output
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--name", "My Model", "field 'name', given 'My Model'"),
+        ("--space", "a b", "field 'space'"),
+        ("--language", "German", "field 'languages.0', given 'German'"),
+        ("--dimensions", "64", "must lie in 1..16"),
+    ],
+)
+def test_a_wish_that_cannot_be_is_named(
+    source: Path, tmp_path: Path, option: str, value: str, said: str
+) -> None:
+    result = run(tmp_path, "import", str(source), option, value)
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ")
+    assert said in result.output
+
+
+def test_a_width_that_nobody_says_is_asked_for(source: Path, tmp_path: Path) -> None:
+    config = source / "config.json"
+    config.write_text(config.read_text().replace("d_model", "size"))
+    result = run(tmp_path, "import", str(source))
+    assert result.exit_code == 1
+    assert "hidden_size" in result.output
+
+
 def test_int8_says_its_loss(source: Path, tmp_path: Path) -> None:
     result = run(tmp_path, "import", str(source), "--precision", "int8", "--name", "small")
     assert result.exit_code == 0, result.output

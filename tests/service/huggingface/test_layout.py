@@ -101,6 +101,8 @@ def test_broken_json_is_named_by_its_file(tmp_path: Path) -> None:
         (CONFIG | {"model_type": "xlm-roberta", "max_position_embeddings": 514, "pad_token_id": 1},
          {}, {}, 512),
         ({"model_type": "x", "hidden_size": 4}, {}, {}, 512),
+        ({"model_type": "x", "hidden_size": 4}, {"model_max_length": 131072}, {}, 65536),
+        (CONFIG, {}, {"max_seq_length": 131072}, 65536),
     ],
 )  # fmt: skip
 def test_the_longest_input(
@@ -112,6 +114,24 @@ def test_the_longest_input(
 ) -> None:
     write(tmp_path, config=model, tokenizer_config=tokenizer, sentence_bert_config=sentence)
     assert read_layout(tmp_path).max_tokens == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "pooling", "expected"),
+    [
+        ({"hidden_size": 32}, {"word_embedding_dimension": 8}, 32),
+        ({"n_embd": 768}, {}, 768),  # as Nomic's models spell it
+        ({"text_config": {"hidden_size": 32}}, {"word_embedding_dimension": 32}, 32),
+        ({}, {"embedding_dimension": 32}, 32),  # as newer releases write it
+        ({}, {}, 0),
+    ],
+)
+def test_the_width_of_vectors(
+    tmp_path: Path, model: dict[str, object], pooling: dict[str, object], expected: int
+) -> None:
+    pooled = {"1_Pooling__config": pooling | {"pooling_mode": "cls"}}
+    write(tmp_path, modules=POOLED, config=model, **pooled)
+    assert read_layout(tmp_path).dimension == expected
 
 
 def test_the_transformer_may_lie_in_a_folder(tmp_path: Path) -> None:
