@@ -53,7 +53,7 @@ class Module(Config):
 
 
 class TransformerConfig(Config):
-    """`sentence_bert_config.json`."""
+    """The first of `TRANSFORMER_FILES` that is there."""
 
     max_seq_length: int | None = None
     do_lower_case: bool = False
@@ -113,6 +113,12 @@ class PoolingConfig(Config):
         }
         return [name for name, chosen in flags.items() if chosen]
 
+
+TRANSFORMER_FILES = tuple(
+    f"sentence_{kind}_config.json"
+    for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
+"""Its first releases wrote a name for each architecture, and it reads them all to this day."""
 
 POOLINGS: dict[str, Pooling] = {"mean": "mean", "cls": "cls", "max": "max", "lasttoken": "last"}
 

@@ -12,6 +12,7 @@ from service.errors import BundleError
 from service.huggingface.configs import (
     ACTIVATIONS,
     POOLINGS,
+    TRANSFORMER_FILES,
     DenseConfig,
     ModelConfig,
     Module,
@@ -101,7 +102,7 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
     modules = read_modules(path) if path.exists() else []
     transformer = _transformer(directory, modules)
     model = read_config(transformer / "config.json", ModelConfig)
-    sentence = read_config(transformer / "sentence_bert_config.json", TransformerConfig)
+    sentence = read_config(_transformer_file(transformer), TransformerConfig)
     tokenizer = read_config(transformer / "tokenizer_config.json", TokenizerConfig)
     said = read_config(directory / "config_sentence_transformers.json", PromptsConfig)
     prompts = {name: text or "" for name, text in said.prompts.items()}
@@ -152,6 +153,11 @@ def _transformer(directory: Path, modules: list[Module]) -> Path:
     if modules and not found:
         raise BundleError(f"{directory}/modules.json names no Transformer.")
     return directory / found[0] if found else directory
+
+
+def _transformer_file(transformer: Path) -> Path:
+    paths = [transformer / name for name in TRANSFORMER_FILES]
+    return next((path for path in paths if path.is_file()), paths[0])
 
 
 _KNOWN = ("Transformer", "Pooling", "Dense", "Normalize", "Dropout")

@@ -116,6 +116,12 @@ def test_the_longest_input(
     assert read_layout(tmp_path).max_tokens == expected
 
 
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "xlm-roberta", "xlnet"])
+def test_the_longest_input_under_the_names_of_first_releases(tmp_path: Path, kind: str) -> None:
+    write(tmp_path, config=CONFIG, **{f"sentence_{kind}_config": {"max_seq_length": 128}})
+    assert read_layout(tmp_path).max_tokens == 128
+
+
 @pytest.mark.parametrize(
     ("model", "pooling", "expected"),
     [
