@@ -83,6 +83,7 @@ class Projection(Part):
 
     file: FileName
     activation: Literal["identity", "tanh"]
+    of_unit: bool = Field(default=False, description="Whether x is scaled to length 1 first")
 
 
 class EncoderEntry(Part):

@@ -104,7 +104,9 @@ def assemble(
     for number, layer in enumerate(() if pooled else layout.dense):
         file = f"projection-{number}.safetensors"
         files[file] = layer.weights
-        projections.append(Projection(file=file, activation=layer.activation))
+        projections.append(
+            Projection(file=file, activation=layer.activation, of_unit=layer.of_unit)
+        )
     entries = {file: file_entry(path) for file, path in files.items()}
     name = name or model_name(layout.directory)
     weights = {file: entry for file, entry in entries.items() if file != tokenizer.file}

@@ -35,11 +35,12 @@ _ENDLESS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """A dense layer after pooling."""
+    """A dense layer after pooling; `of_unit` says that its input is scaled to length 1 first."""
 
     weights: Path
     activation: Literal["identity", "tanh"]
     width: int
+    of_unit: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
     said = read_config(directory / "config_sentence_transformers.json", PromptsConfig)
     prompts = {name: text or "" for name, text in said.prompts.items()}
     pooling = _pooling_config(directory, modules)
+    dense, normalised = _after_pooling(directory, modules)
     default = said.default_prompt_name
     return Layout(
         directory=directory,
@@ -116,8 +118,8 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
         graph=_graph(directory, transformer, graph),
         pooling=_pooling(pooling, with_prompts=any(prompts.values())),
         width=model.hidden_size or (pooling[1].width if pooling else 0),
-        dense=tuple(_dense(directory, m) for m in modules if m.kind == "Dense"),
-        normalised=any(module.kind == "Normalize" for module in modules),
+        dense=dense,
+        normalised=normalised,
         max_tokens=_max_tokens(sentence, tokenizer, model),
         lower=sentence.do_lower_case,
         prompts=prompts,
@@ -199,7 +201,24 @@ def _pooling(said: tuple[Path, PoolingConfig] | None, *, with_prompts: bool) -> 
     return POOLINGS[modes[0]]
 
 
-def _dense(directory: Path, module: Module) -> Dense:
+def _after_pooling(directory: Path, modules: list[Module]) -> tuple[tuple[Dense, ...], bool]:
+    """Return the dense layers, and whether vectors have length 1 in the end."""
+    layers: list[Dense] = []
+    unit = False
+    for module in modules:
+        if module.kind == "Pooling" and (layers or unit):
+            raise BundleError(
+                f"{directory}/modules.json has a Dense or Normalize before the Pooling, which is "
+                "not done here: of token vectors.",
+                field="modules",
+            )
+        if module.kind == "Dense":
+            layers.append(_dense(directory, module, of_unit=unit))
+        unit = module.kind == "Normalize" or (unit and module.kind != "Dense")
+    return tuple(layers), unit
+
+
+def _dense(directory: Path, module: Module, *, of_unit: bool) -> Dense:
     folder = directory / module.path
     config = read_config(folder / "config.json", DenseConfig)
     activation = config.activation_function.rpartition(".")[2]
@@ -215,7 +234,7 @@ def _dense(directory: Path, module: Module) -> Dense:
             f"{weights} is missing; weights in pickle files are not read, since they may run code.",
             remedy="Load it with sentence-transformers and save it again: that writes safetensors.",
         )
-    return Dense(weights, ACTIVATIONS[activation], config.out_features)
+    return Dense(weights, ACTIVATIONS[activation], config.out_features, of_unit)
 
 
 def _max_tokens(sentence: TransformerConfig, tokenizer: TokenizerConfig, model: ModelConfig) -> int:

@@ -196,7 +196,7 @@ def pooler_of(bundle: Bundle, entry: EncoderEntry) -> Pooler | None:
     if entry.pooling is None:
         return None
     layers = [
-        read_dense_layer(bundle.path_of(layer.file), layer.activation)
+        read_dense_layer(bundle.path_of(layer.file), layer.activation, of_unit=layer.of_unit)
         for layer in entry.projections
     ]
     return Pooler(entry.pooling, layers)

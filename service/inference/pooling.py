@@ -61,19 +61,28 @@ class DenseLayer:
         weight: float32 [out, in].
         bias: float32 [out], zeros where the layer has none.
         activation: identity or tanh.
+        of_unit: Whether x is scaled to length 1 first.
     """
 
     weight: Floats
     bias: Floats
     activation: Literal["identity", "tanh"]
+    of_unit: bool = False
 
     def __call__(self, vectors: Floats) -> Floats:
         """Return float32 [batch, out] for `vectors` [batch, in]."""
+        if self.of_unit:
+            # Here, since what normalises builds on sessions, which build on this module.
+            from service.inference.vectors import normalise
+
+            vectors = normalise(vectors)
         result: Floats = vectors @ self.weight.T + self.bias
         return np.tanh(result) if self.activation == "tanh" else result
 
 
-def read_dense_layer(path: Path, activation: Literal["identity", "tanh"]) -> DenseLayer:
+def read_dense_layer(
+    path: Path, activation: Literal["identity", "tanh"], *, of_unit: bool = False
+) -> DenseLayer:
     """Return the layer in a safetensors file; `linear.weight` is taken for `weight` too.
 
     Raises:
@@ -86,7 +95,8 @@ def read_dense_layer(path: Path, activation: Literal["identity", "tanh"]) -> Den
         raise BundleError(f"{path} holds no dense layer: {error}.") from error
     bias = arrays.get("bias")
     zeros = np.zeros(len(weight), dtype=np.float32)
-    return DenseLayer(weight, zeros if bias is None else bias.astype(np.float32), activation)
+    shift = zeros if bias is None else bias.astype(np.float32)
+    return DenseLayer(weight, shift, activation, of_unit)
 
 
 class Pooler:

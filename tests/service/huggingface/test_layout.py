@@ -85,6 +85,36 @@ def test_a_dense_layer_of_another_kind_is_refused(tmp_path: Path) -> None:
         read_layout(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("order", "of_unit", "normalised"),
+    [
+        (("Dense", "Normalize"), (False,), True),
+        (("Normalize", "Dense"), (True,), False),
+        (("Normalize", "Dropout", "Dense", "Dense", "Normalize"), (True, False), True),
+        (("Dense",), (False,), False),
+    ],
+)
+def test_what_follows_the_pooling_keeps_its_order(
+    tmp_path: Path, order: tuple[str, ...], of_unit: tuple[bool, ...], normalised: bool
+) -> None:
+    write(
+        tmp_path, modules=[*POOLED, *modules(*((kind, kind) for kind in order))], config=CONFIG,
+        **{"1_Pooling__config": {"pooling_mode": "cls"},
+           "Dense__config": {"in_features": 32, "out_features": 32}},
+    )  # fmt: skip
+    (tmp_path / "Dense" / "model.safetensors").touch()
+    layout = read_layout(tmp_path)
+    assert tuple(layer.of_unit for layer in layout.dense) == of_unit
+    assert layout.normalised == normalised
+
+
+def test_modules_of_token_vectors_are_refused(tmp_path: Path) -> None:
+    order = modules(("Transformer", ""), ("Normalize", "1_Normalize"), ("Pooling", "2_Pooling"))
+    write(tmp_path, modules=order, config=CONFIG, **{"2_Pooling__config": {"pooling_mode": "cls"}})
+    with pytest.raises(BundleError, match="before the Pooling"):
+        read_layout(tmp_path)
+
+
 def test_broken_json_is_named_by_its_file(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(BundleError, match=r"config\.json cannot be understood"):

@@ -45,6 +45,15 @@ def test_dense_layers_follow_in_order(tmp_path: Path) -> None:
     np.testing.assert_allclose(pooled, [[0, 0], [2 * np.tanh(8), 0]], atol=1e-6)
 
 
+def test_a_dense_layer_may_follow_a_normalisation(tmp_path: Path) -> None:
+    save_file(
+        {"weight": np.eye(2, dtype=np.float32), "bias": np.array([1, 1], dtype=np.float32)},
+        tmp_path / "dense",
+    )
+    layer = read_dense_layer(tmp_path / "dense", "identity", of_unit=True)
+    np.testing.assert_allclose(layer(np.array([[3, 4]], dtype=np.float32)), [[1.6, 1.8]])
+
+
 def test_a_file_without_weights_is_named(tmp_path: Path) -> None:
     save_file({"bias": np.zeros(1, dtype=np.float32)}, tmp_path / "a")
     with pytest.raises(BundleError, match="no dense layer"):
