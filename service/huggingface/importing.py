@@ -96,7 +96,7 @@ def import_model(source: Path, to: Path, wishes: Wishes | None = None) -> Import
             "modules.json and no config.json.",
             remedy="A bundle needs no import: serve --model DIR.",
         )
-    layout = read_layout(source, graph=wishes.graph)
+    layout = read_layout(source, graph=wishes.graph, more_prompts=bool(wishes.prompts))
     with tempfile.TemporaryDirectory(prefix="interlingua-import-") as scratch:
         full = _as_bundle(layout, wishes, Path(scratch))
         encoder = Encoder(full)  # refuses what cannot be served, before anything is written

@@ -88,13 +88,14 @@ def is_huggingface(directory: Path) -> bool:
     return any((directory / name).is_file() for name in ("modules.json", "config.json"))
 
 
-def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
+def read_layout(directory: Path, *, graph: str | None = None, more_prompts: bool = False) -> Layout:
     """Return what `directory` holds.
 
     Args:
         directory: Of sentence-transformers, or of transformers alone: then nothing is said of the
             pooling, and nothing is normalised.
         graph: The ONNX file to take, relative to `directory`; the usual one if None.
+        more_prompts: Whether it shall have prompts besides its own.
 
     Raises:
         BundleError: A file is missing or broken, or it wants what is not done here.
@@ -116,7 +117,7 @@ def read_layout(directory: Path, *, graph: str | None = None) -> Layout:
         tokenizer=tokenizer,
         transformer=transformer,
         graph=_graph(directory, transformer, graph),
-        pooling=_pooling(pooling, with_prompts=any(prompts.values())),
+        pooling=_pooling(pooling, with_prompts=more_prompts or any(prompts.values())),
         width=model.hidden_size or (pooling[1].width if pooling else 0),
         dense=dense,
         normalised=normalised,

@@ -9,7 +9,7 @@ from service.bundle.reader import read_bundle
 from service.errors import BundleError
 from service.huggingface.importing import Wishes, import_model
 from service.inference.encoder import Encoder
-from tests.service.huggingface.conftest import Arrays
+from tests.service.huggingface.conftest import Arrays, set_pooling
 
 
 def test_weights_without_a_graph_give_sentence_transformers_vectors(
@@ -68,6 +68,14 @@ def test_wishes_are_heard(exported: Path, tmp_path: Path) -> None:
     assert manifest.languages == ("de", "en")
     assert manifest.matryoshka_dimensions == (128, 64)
     assert manifest.prompts == {"query": "search: "}
+
+
+def test_a_wished_prompt_that_would_be_pooled_wrongly_is_refused(
+    exported: Path, tmp_path: Path
+) -> None:
+    set_pooling(exported, {"pooling_mode": "mean", "include_prompt": False})
+    with pytest.raises(BundleError, match="prompt's tokens"):
+        import_model(exported, tmp_path / "made", Wishes(prompts={"query": "search: "}))
 
 
 def test_nothing_is_written_of_a_model_that_cannot_run(exported: Path, tmp_path: Path) -> None:

@@ -58,6 +58,17 @@ def test_a_pooling_that_is_not_done_is_named(
     assert "What can be served" in str(caught.value)
 
 
+def test_prompts_that_are_left_out_of_the_pooling_are_refused(tmp_path: Path) -> None:
+    pooling = {"pooling_mode": "mean", "include_prompt": False}
+    write(tmp_path, modules=POOLED, config=CONFIG, **{"1_Pooling__config": pooling})
+    assert read_layout(tmp_path).pooling == "mean"  # without prompts it is all the same
+    with pytest.raises(BundleError, match="prompt's tokens"):
+        read_layout(tmp_path, more_prompts=True)
+    write(tmp_path, config_sentence_transformers={"prompts": {"query": "q: ", "document": ""}})
+    with pytest.raises(BundleError, match="prompt's tokens"):
+        read_layout(tmp_path)
+
+
 def test_a_module_that_is_not_done_is_named(tmp_path: Path) -> None:
     write(tmp_path, modules=modules(("Transformer", ""), ("LSTM", "1_LSTM")), config=CONFIG)
     with pytest.raises(BundleError, match="LSTM"):
