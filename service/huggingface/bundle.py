@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,6 +35,9 @@ _PLAIN: Pooling = "mean"
 """What sentence-transformers does to a model of transformers alone."""
 _TOKENS_RANK = 3  # [batch, tokens, width]
 _POOLED_RANK = 2  # [batch, width]
+_LOCATION = re.compile(rb"\n\x08location\x12([\x01-\x7f])")
+"""What stands before the name of a file with weights in a graph, and how long the name is: an entry
+of ONNX's `TensorProto.external_data`, which is read so since serving needs no package `onnx`."""
 _LANGUAGE = re.compile(r"^[a-z]{2,3}$")
 
 
@@ -158,8 +162,18 @@ def checked_manifest(**said: object) -> Manifest:
 
 
 def external_data(graph: Path) -> dict[str, Path]:
-    """Return the weights that lie beside a graph of more than 2 GB, by their name."""
-    names = (f"{graph.name}_data", f"{graph.name}.data")
+    """Return the weights that a graph has in files beside it, by their name."""
+    if not graph.stat().st_size:
+        return {}  # which cannot be mapped into memory
+    with (
+        graph.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        named = (
+            content[found.end() : found.end() + found[1][0]]
+            for found in _LOCATION.finditer(content)
+        )
+        names = sorted({name.decode(errors="replace") for name in named})
     return {name: graph.parent / name for name in names if (graph.parent / name).is_file()}
 
 

@@ -161,6 +161,20 @@ def test_other_weights_beside_the_graph_are_another_space(exported: Path) -> Non
     assert space(exported) != before
 
 
+@pytest.mark.parametrize("location", ["model.onnx.data", "model.onnx_data_1", "weights.bin"])
+def test_weights_beside_the_graph_come_along_whatever_they_are_called(
+    exported: Path, tmp_path: Path, texts: list[str], golden: Arrays, location: str
+) -> None:
+    graph = exported / "onnx" / "model.onnx"
+    onnx.save(onnx.load(graph), graph, save_as_external_data=True, location=location)
+    (graph.parent / "model.onnx_data_2").touch()  # of another graph
+    bundle = import_model(exported, tmp_path / "imported").bundle
+    assert set(bundle.manifest.files) == {"encoder.onnx", "tokenizer.json", location}
+    np.testing.assert_allclose(
+        Encoder(tmp_path / "imported").encode(texts), golden["whole"], atol=TOLERANCE
+    )
+
+
 def test_another_dense_layer_is_another_space(exported: Path, golden: Arrays) -> None:
     set_pooling(exported, {"pooling_mode_cls_token": True})
     alone = space(exported)
