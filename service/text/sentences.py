@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from sentencex import get_sentence_boundaries
 
+from service.text.clean import clean
+
 FALLBACK_LANGUAGE = "en"
 """Whose abbreviations are spared where the language is not known; full stops of every script end
 a sentence all the same."""
@@ -32,7 +34,8 @@ def split_sentences(text: str, *, language: str | None = None) -> list[Passage]:
         text: Any text.
         language: Its code, such as `de`, for the abbreviations; English's where None.
     """
-    boundaries = get_sentence_boundaries(language or FALLBACK_LANGUAGE, text)
+    # Cleaning keeps every place, and lone surrogates have no form that the rules could read.
+    boundaries = get_sentence_boundaries(language or FALLBACK_LANGUAGE, clean(text))
     sentences = (trim(text, row["start_index"], row["end_index"]) for row in boundaries)
     return [sentence for sentence in sentences if sentence.text]
 

@@ -36,6 +36,14 @@ def test_paragraphs_part_sentences_and_blank_text_has_none() -> None:
     assert split_sentences("") == split_sentences(" \n\t ") == []
 
 
+def test_what_has_no_utf8_form_ends_nothing() -> None:
+    # What Python reads from a pipe that holds Latin-1.
+    text = "caf\udce9 is open. Come in."
+    found = split_sentences(text)
+    assert [s.text for s in found] == ["caf\udce9 is open.", "Come in."]
+    assert [text[s.start : s.end] for s in found] == [s.text for s in found]
+
+
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.sampled_from(["en", "ja"]))
 def test_no_visible_character_is_lost(text: str, language: str) -> None:
     sentences = split_sentences(text, language=language)
