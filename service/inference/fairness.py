@@ -69,13 +69,15 @@ class FairOrder:
         return flow.tokens if flow else 0
 
     def add(self, slices: Sequence[Slice], client: str) -> None:
-        """Put in the slices of one job."""
+        """Put in the slices of one job; there may be none, where all of it is known."""
+        if not slices:
+            return
         flow = self._flows.get(client)
         if flow is None:
             flow = self._flows[client] = _Flow(client, self._now)
             # The background's pieces come one after the other, each to an empty flow: it pays
             # before it is served, or coming back would be free.
-            flow.tag += (flow.price - 1) * slices[0].cost if slices else 0
+            flow.tag += (flow.price - 1) * slices[0].cost
         start = flow.now
         for piece in slices:
             heapq.heappush(flow.heap, (start, next(self._sequence), piece))

@@ -63,3 +63,11 @@ def test_a_request_overtakes_a_background_that_waits(tower: Tower) -> None:
     (single,) = slices(tower, [3], budget=10)
     order.add([single], "")
     assert order.pop(lambda _: True) is single
+
+
+def test_a_client_that_waits_for_nothing_leaves_nothing_behind() -> None:
+    """As those whose texts are all known: their names would pile up while nothing is computed."""
+    order = FairOrder()
+    for number in range(3):
+        order.add([], f"client {number}")
+    assert not order._flows
