@@ -12,6 +12,7 @@ from service.bundle.card import render_card
 from service.bundle.manifest import FileEntry, Manifest
 from service.bundle.reader import MANIFEST_FILE, Bundle, file_entry, read_bundle
 from service.durable import sync, write_durably
+from service.errors import BundleError
 
 CARD_FILE = "CARD.md"
 
@@ -39,6 +40,9 @@ def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, Conten
         directory: Where the bundle shall be.
         manifest: Its `files` must match `files`; `file_entries` makes them.
         files: Name -> content of every file but the manifest and the card.
+
+    Raises:
+        BundleError: What is there is no bundle.
     """
     if set(files) != set(manifest.files):
         raise ValueError("the manifest's files are not the ones given; this is a bug")
@@ -49,16 +53,30 @@ def write_bundle(directory: Path, manifest: Manifest, files: Mapping[str, Conten
             MANIFEST_FILE: (manifest.model_dump_json(indent=2) + "\n").encode(),
             CARD_FILE: render_card(manifest).encode(),
         },
+        known_by=MANIFEST_FILE,
     )
     return read_bundle(directory)
 
 
-def write_directory(directory: Path, files: Mapping[str, Content]) -> None:
+def write_directory(directory: Path, files: Mapping[str, Content], *, known_by: str) -> None:
     """Write `files` (name -> content) into `directory`, replacing all that was there.
 
     All is written beside it first and moved into place, so a break leaves the old files or the
     new ones, never some of each; a power cut after the return leaves the new ones.
+
+    Args:
+        directory: Where they shall be.
+        files: Name -> content.
+        known_by: The file without which a directory that holds something is somebody's own.
+
+    Raises:
+        BundleError: It is; nothing is written and nothing lost.
     """
+    if directory.exists() and not _may_be_replaced(directory, known_by):
+        raise BundleError(
+            f"{directory} holds other things, which would be lost: it has no {known_by}.",
+            remedy=f"Name a directory that is not there yet, such as {directory / 'NAME'}.",
+        )
     directory.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
     try:
@@ -81,3 +99,9 @@ def write_directory(directory: Path, files: Mapping[str, Content]) -> None:
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
+
+
+def _may_be_replaced(directory: Path, known_by: str) -> bool:
+    if not directory.is_dir():
+        return False
+    return (directory / known_by).is_file() or not any(directory.iterdir())

@@ -145,7 +145,8 @@ def write_head(
         The head as it was read back.
 
     Raises:
-        BundleError: The weights do not fit the manifest; nothing is written.
+        BundleError: The weights do not fit the manifest, or what is there is no head; nothing is
+            written.
     """
     tensors = {
         "weights": np.ascontiguousarray(weights, dtype=np.float32),
@@ -163,6 +164,7 @@ def write_head(
             HEAD_FILE: (manifest.model_dump_json(indent=2) + "\n").encode(),
             CARD_FILE: render_head_card(manifest).encode(),
         },
+        known_by=HEAD_FILE,
     )
     return read_head(directory)
 

@@ -50,7 +50,7 @@ def models() -> None:
     "--dimensions", multiple=True, type=int, help="Its vectors may be cut to (Matryoshka); several."
 )
 @click.option("--prompt", "prompts", multiple=True, help="NAME=TEXT put before an input; several.")
-@click.option("--to", type=click.Path(path_type=Path), help="Directory to write instead.")
+@click.option("--to", type=click.Path(path_type=Path), help="Directory to make instead.")
 @_DATA
 def import_(
     source: Path,

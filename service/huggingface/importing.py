@@ -82,7 +82,7 @@ def import_model(source: Path, to: Path, wishes: Wishes | None = None) -> Import
 
     Args:
         source: A directory of sentence-transformers or transformers.
-        to: Where the bundle shall be; what is there is replaced.
+        to: Where the bundle shall be; a bundle that is there is replaced.
         wishes: What its files do not say.
 
     Raises:

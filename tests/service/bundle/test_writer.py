@@ -7,6 +7,7 @@ import pytest
 from service.bundle import writer
 from service.bundle.reader import read_bundle
 from service.bundle.writer import file_entries, write_bundle
+from service.errors import BundleError
 from tests.tiny_bundle import make_tiny_bundle
 
 
@@ -31,6 +32,20 @@ def test_break_while_writing_leaves_the_old_bundle(
         make_tiny_bundle(directory, seed=2)
     assert read_bundle(directory).manifest.identity == before
     assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
+
+
+@pytest.mark.parametrize("beside", ["notes.txt", "head.json"])
+def test_what_is_no_bundle_is_never_replaced(tmp_path: Path, beside: str) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    make_tiny_bundle(own)  # nothing was in it
+    (own / "bundle.json").rename(own / beside)
+    with pytest.raises(BundleError, match="would be lost"):
+        make_tiny_bundle(own)
+    with pytest.raises(BundleError, match="would be lost"):
+        make_tiny_bundle(own / beside)
+    assert (own / beside).is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["own"]
 
 
 def test_manifest_of_other_files_is_a_bug(tmp_path: Path, tiny_bundle: Path) -> None:
