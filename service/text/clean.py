@@ -10,6 +10,7 @@ import re
 
 # C0 and C1 controls (NUL among them) and lone surrogates. Tab and line breaks are blanks to
 # every tokenizer we know, so they stay.
+_LONE = re.compile("[\ud800-\udfff]")
 _UNSAFE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 
 
@@ -22,3 +23,12 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _UNSAFE.sub(" ", text)
+
+
+def encodable(text: str) -> str:
+    """Return `text` with lone surrogates replaced by blanks; control characters stay.
+
+    For tokenizers that have rules of their own for these: BERT's takes them out, so that a word
+    that one stands in stays whole.
+    """
+    return text if text.isascii() else _LONE.sub(" ", text)

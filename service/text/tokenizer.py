@@ -14,7 +14,7 @@ import tokenizers
 
 from service.bundle.manifest import TokenizerEntry
 from service.errors import BundleError
-from service.text.clean import clean
+from service.text.clean import clean, encodable
 
 Tokens = list[int] | npt.NDArray[np.int32]
 """The ids of one text, one a token; or int32 [tokens, features] where a token has several."""
@@ -204,7 +204,7 @@ class HuggingFaceTokenizer:
         self, texts: Sequence[str], *, max_tokens: int, cut: Side = "right"
     ) -> TokenizedTexts:
         """Return the ids of each text; the special tokens stay when the text is cut."""
-        cleaned = [clean(text) for text in texts]
+        cleaned = [encodable(text) for text in texts]
         if len(cleaned) == 1:  # without the way to the library's threads and back
             found = [self._tokenizer.encode(cleaned[0])]
         else:
@@ -233,7 +233,7 @@ class HuggingFaceTokenizer:
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
         """Return the tokens of `text`."""
-        encoding = self._tokenizer.encode(clean(text), add_special_tokens=special)
+        encoding = self._tokenizer.encode(encodable(text), add_special_tokens=special)
         return [
             Piece(id, piece, True) if mask else Piece(id, piece, False, start, stop)
             for id, piece, mask, (start, stop) in zip(

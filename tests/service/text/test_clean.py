@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.text.clean import clean
+from service.text.clean import clean, encodable
 
 
 @given(st.text(alphabet=st.characters(codec=None)))
@@ -21,3 +21,13 @@ def test_lone_surrogate_becomes_a_blank() -> None:
 def test_text_of_every_script_is_left_alone() -> None:
     text = "Größe, žluť, Ελλάδα, 日本語, العربية, हिन्दी, 👩‍🚀\n\tend"
     assert clean(text) == text
+
+
+@given(st.text(alphabet=st.characters(codec=None)))
+def test_encodable_text_differs_in_lone_surrogates_alone(text: str) -> None:
+    found = encodable(text)
+    found.encode("utf-8")
+    assert len(found) == len(text)
+    assert all(
+        a == b or (b == " " and "\ud800" <= a <= "\udfff") for a, b in zip(text, found, strict=True)
+    )

@@ -7,7 +7,7 @@ import pytest
 import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import models, pre_tokenizers, processors
+from tokenizers import models, normalizers, pre_tokenizers, processors
 
 from service.bundle.manifest import TokenizerEntry
 from service.errors import BundleError
@@ -44,6 +44,17 @@ def test_any_text_gets_known_ids(sentencepiece_tokenizer: Tokenizer, texts: list
     for tokens, full in zip(result.tokens, result.full_lengths, strict=True):
         assert len(tokens) == min(full, 10)
         assert all(0 <= token < sentencepiece_tokenizer.vocabulary_size for token in tokens)
+
+
+def test_a_huggingface_tokenizer_minds_control_characters_itself() -> None:
+    """As BERT's does: it takes them out, where a blank would part the word."""
+    tokenizer = tokenizers.Tokenizer(models.WordLevel({"[UNK]": 0, "hyphen": 1}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ours = HuggingFaceTokenizer(tokenizer.to_str())
+    texts = ["hy\x02phen", "hy\x00phen", "hyphen\x07", "\ud800hyphen"]
+    assert ours.encode(texts, max_tokens=8).tokens == [[1]] * len(texts)
+    assert [piece.id for piece in ours.pieces(texts[0])] == [1]
 
 
 def test_blank_text_has_no_tokens(sentencepiece_tokenizer: Tokenizer) -> None:
