@@ -10,8 +10,8 @@ import re
 
 # C0 and C1 controls (NUL among them) and lone surrogates. Tab and line breaks are blanks to
 # every tokenizer we know, so they stay.
-_LONE = re.compile("[\ud800-\udfff]")
 _UNSAFE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
@@ -31,4 +31,4 @@ def encodable(text: str) -> str:
     For tokenizers that have rules of their own for these: BERT's takes them out, so that a word
     that one stands in stays whole.
     """
-    return text if text.isascii() else _LONE.sub(" ", text)
+    return text if text.isascii() else _LONE_SURROGATE.sub(" ", text)
