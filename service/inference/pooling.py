@@ -18,6 +18,7 @@ from safetensors.numpy import load_file
 
 from service.bundle.manifest import Pooling
 from service.errors import BundleError
+from service.inference.vectors import normalise
 
 Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.int64]
@@ -72,9 +73,6 @@ class DenseLayer:
     def __call__(self, vectors: Floats) -> Floats:
         """Return float32 [batch, out] for `vectors` [batch, in]."""
         if self.of_unit:
-            # Here, since what normalises builds on sessions, which build on this module.
-            from service.inference.vectors import normalise
-
             vectors = normalise(vectors)
         result: Floats = vectors @ self.weight.T + self.bias
         return np.tanh(result) if self.activation == "tanh" else result

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from service.inference.session import Vectors
+if TYPE_CHECKING:  # sessions pool, and pooling builds on this module
+    from service.inference.session import Vectors
 
 
 def normalise(vectors: Vectors) -> Vectors:
