@@ -33,6 +33,7 @@ from service.api import (
 from service.api.auth import include_locked, require_key, routes_of, scopes_of
 from service.api.context import ContextMiddleware
 from service.api.direct import DirectMiddleware
+from service.api.head import HeadMiddleware
 from service.api.hosts import LocalHostsMiddleware, OtherSitesMiddleware
 from service.api.limits import BodyLimitMiddleware
 from service.api.loading import close, load
@@ -157,7 +158,7 @@ class _Application(FastAPI):
             layers = OtherSitesMiddleware(layers, host=host, metrics=metrics)
             if local:
                 layers = LocalHostsMiddleware(layers, host=settings.host, metrics=metrics)
-        return ContextMiddleware(layers, metrics, self.traces)
+        return ContextMiddleware(HeadMiddleware(layers), metrics, self.traces)
 
 
 def _locked_routes() -> list[APIRoute]:

@@ -204,6 +204,8 @@ def allowed_methods(scope: Scope, known: str) -> str:
             and re.fullmatch("[^/]+".join(map(re.escape, parts[:-1])) + ".+", scope["path"])
         ):
             methods |= {method.upper() for method in operations}
+    if "GET" in methods:
+        methods.add("HEAD")
     return ", ".join(sorted(methods))
 
 

@@ -66,11 +66,11 @@ async def test_unknown_addresses_and_methods(running: Running) -> None:
 @pytest.mark.parametrize(
     ("path", "methods"),
     [
-        ("/corpora/a", "DELETE, GET, PUT"),
-        ("/corpora/a/documents", "DELETE, GET, POST"),
-        ("/corpora/a/documents/b/c", "DELETE, GET"),
-        ("/similar", "GET, POST"),
-        ("/", "GET, POST"),
+        ("/corpora/a", "DELETE, GET, HEAD, PUT"),
+        ("/corpora/a/documents", "DELETE, GET, HEAD, POST"),
+        ("/corpora/a/documents/b/c", "DELETE, GET, HEAD"),
+        ("/similar", "GET, HEAD, POST"),
+        ("/", "GET, HEAD, POST"),
     ],
 )
 async def test_all_methods_of_an_address_are_named(
