@@ -12,7 +12,7 @@ import logging
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import JsonValue
@@ -172,6 +172,7 @@ def problem_response(error: Exception, scope: Scope) -> Response:
         headers.update(error.headers)
     if status == http.HTTPStatus.METHOD_NOT_ALLOWED and "app" in scope:
         headers["Allow"] = allowed_methods(scope, headers.get("Allow", ""))
+        problem = replace(problem, remedy=f"It takes {headers['Allow']}.")
     if problem.retry_after_seconds is not None:
         headers["retry-after"] = str(math.ceil(problem.retry_after_seconds))
     if status == http.HTTPStatus.REQUEST_TIMEOUT:
@@ -234,9 +235,8 @@ def _problem_of_http(error: HTTPException) -> Problem:
     if error.status_code == http.HTTPStatus.NOT_FOUND:
         return Problem(kind, "No such address.", remedy="GET /docs lists what there is.")
     if error.status_code == http.HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = (error.headers or {}).get("Allow", "another")
         return Problem(
-            kind, "This address does not take the method.", remedy=f"It takes {allowed}."
+            kind, "This address does not take the method.", remedy="GET /docs lists what there is."
         )
     return Problem(kind, str(error.detail))
 

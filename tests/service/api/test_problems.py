@@ -77,5 +77,5 @@ async def test_all_methods_of_an_address_are_named(
     running: Running, path: str, methods: str
 ) -> None:
     response = await running.client.patch(path)
-    assert_problem(response, 405)
+    assert assert_problem(response, 405)["remedy"] == f"It takes {methods}."
     assert response.headers["allow"] == methods
