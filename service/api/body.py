@@ -80,8 +80,12 @@ async def _whole_body(request: Request, *, optional: bool) -> bytes:
     return await request.body()
 
 
-def parse_json(text: bytes) -> object:
+def parse_json(text: bytes, *, name: str = "body") -> object:
     """Return the value of a JSON text.
+
+    Args:
+        text: What was sent.
+        name: Of it, for errors: the body, or a part of the request.
 
     Raises:
         MalformedError: Not JSON, not UTF-8, nested deeper than 64, a number that no double
@@ -96,13 +100,13 @@ def parse_json(text: bytes) -> object:
             remedy = "Send both halves of a surrogate pair, or the character itself, as UTF-8."
         excerpt = error.doc[max(0, error.pos - 20) : error.pos + 20] or None
         raise MalformedError(
-            f"The body is no JSON: {reason}.", field="body", given=excerpt, remedy=remedy
+            f"The {name} is no JSON: {reason}.", field=name, given=excerpt, remedy=remedy
         ) from None
-    check_depth(value, text)
+    check_depth(value, text, name=name)
     return value
 
 
-def check_depth(value: object, text: bytes) -> None:
+def check_depth(value: object, text: bytes, *, name: str = "body") -> None:
     """Raise MalformedError where `value`, parsed from `text`, nests deeper than `MAX_DEPTH`.
 
     No body of ours does, and what walks over one need not fear for its stack. The parser itself
@@ -121,7 +125,7 @@ def check_depth(value: object, text: bytes) -> None:
         if not level:
             return
     raise MalformedError(
-        f"The body nests deeper than {MAX_DEPTH}.", field="body", remedy="Send it flatter."
+        f"The {name} nests deeper than {MAX_DEPTH}.", field=name, remedy="Send it flatter."
     )
 
 

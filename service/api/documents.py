@@ -160,14 +160,16 @@ async def delete_document(name: str, id: str, work: WorkOf) -> Response:
 
 
 def _check(line: bytes, *, corpus: CorpusBackend) -> None:
-    incoming_from_json(parse_json(line), dimension=corpus.dimension, fields=corpus.fields)
+    incoming_from_json(
+        parse_json(line, name="line"), dimension=corpus.dimension, fields=corpus.fields
+    )
 
 
 def filter_of(text: str | None) -> dict[str, JsonValue] | None:
     """Return the filter that a query parameter holds as JSON."""
     if text is None:
         return None
-    value = parse_json(text.encode("utf-8", "surrogatepass"))
+    value = parse_json(text.encode("utf-8", "surrogatepass"), name="filter")
     if not isinstance(value, dict):
         raise MalformedError(
             "A filter is a JSON object.",

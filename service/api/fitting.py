@@ -192,7 +192,7 @@ async def _collect_lines(
     async for number, line in lines(request, limit_bytes=limit_bytes):
         place = f"line {number}"
         try:
-            record = parse_json(line)
+            record = parse_json(line, name="line")
         except MalformedError as error:
             error.field = place
             raise

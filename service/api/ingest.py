@@ -124,7 +124,9 @@ class Ingest:
     def _read(self, number: int, line: bytes) -> Incoming | Event:
         try:
             return incoming_from_json(
-                parse_json(line), dimension=self._corpus.dimension, fields=self._corpus.fields
+                parse_json(line, name="line"),
+                dimension=self._corpus.dimension,
+                fields=self._corpus.fields,
             )
         except InputError as error:
             self._failed += 1

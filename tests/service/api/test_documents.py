@@ -119,7 +119,7 @@ async def test_what_cannot_be_stored_is_refused_whole(
         ({"limit": "x"}, 400, "limit"),
         ({"cursor": "nonsense"}, None, None),
         ({"filter": "[1]"}, 400, "filter"),
-        ({"filter": "{"}, 400, "body"),
+        ({"filter": "{"}, 400, "filter"),
         ({"filter": '{"topic": {"nope": 1}}'}, 422, None),
     ],
 )

@@ -143,6 +143,8 @@ async def test_what_cannot_be_used_is_refused(
         ({"q": "a", "k": "0"}, "k"),
         ({"q": "a", "k": "x"}, "k"),
         ({"q": "a", "filter": "[]"}, "filter"),
+        ({"q": "a", "filter": "topic"}, "filter"),
+        ({"q": "a", "filter": "[" * 100 + "]" * 100}, "filter"),
     ],
 )
 async def test_the_get_form_too(library: Running, params: dict[str, str], field: str) -> None:
