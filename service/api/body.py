@@ -96,7 +96,9 @@ def parse_json(text: bytes, *, name: str = "body") -> object:
     except orjson.JSONDecodeError as error:
         reason = str(error)
         remedy = "Write it with a JSON library, as UTF-8."
-        if "surrogate" in reason:
+        if "not valid UTF-8" in reason:  # speaks of surrogates too, whatever is wrong
+            reason = _not_utf8(text)
+        elif "surrogate" in reason:
             remedy = "Send both halves of a surrogate pair, or the character itself, as UTF-8."
         excerpt = error.doc[max(0, error.pos - 20) : error.pos + 20] or None
         raise MalformedError(
@@ -104,6 +106,14 @@ def parse_json(text: bytes, *, name: str = "body") -> object:
         ) from None
     check_depth(value, text, name=name)
     return value
+
+
+def _not_utf8(text: bytes) -> str:
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        return f"byte {text[error.start]:#04x} at {error.start} is not UTF-8"
+    return "it is not UTF-8"
 
 
 def check_depth(value: object, text: bytes, *, name: str = "body") -> None:

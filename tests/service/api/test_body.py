@@ -54,6 +54,15 @@ async def test_surrogates_are_explained(running: Running) -> None:
     assert "surrogate" in str(assert_problem(response, 400, field="body")["remedy"])
 
 
+@pytest.mark.parametrize("text", ["Où ?".encode("latin-1"), b"\xed\xa0\x80"])
+async def test_another_encoding_is_named_as_such(running: Running, text: bytes) -> None:
+    body = b'{"inputs": "' + text + b'"}'
+    response = await running.client.post("/embed", content=body, headers=JSON)
+    problem = assert_problem(response, 400, field="body")
+    assert "is not UTF-8" in str(problem["detail"])
+    assert "surrogate" not in str(problem)
+
+
 @pytest.mark.parametrize(
     "content_type",
     [None, "text/plain", "application/x-www-form-urlencoded", "application/x-ndjson", "nonsense"],
