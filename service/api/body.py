@@ -77,7 +77,20 @@ async def _whole_body(request: Request, *, optional: bool) -> bytes:
                 given=kind or None,
                 remedy="Send the header content-type: application/json.",
             )
+    _check_coding(request)
     return await request.body()
+
+
+def _check_coding(request: Request) -> None:
+    """Refuse a compressed body, which would be read as broken JSON."""
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding != "identity":
+        raise MediaTypeError(
+            "The body must not be compressed.",
+            field="content-encoding",
+            given=coding,
+            remedy="Send it as it is, without the header content-encoding.",
+        )
 
 
 def parse_json(text: bytes, *, name: str = "body") -> object:
@@ -152,8 +165,10 @@ async def lines(request: Request, *, limit_bytes: int) -> AsyncIterator[tuple[in
     No more than one line and one chunk of the network are held.
 
     Raises:
+        MediaTypeError: It is compressed.
         TooLargeError: A line longer than `limit_bytes`.
     """
+    _check_coding(request)
     number, rest = 0, b""
     async for chunk in request.stream():
         *whole, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)

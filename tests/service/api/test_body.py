@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +81,19 @@ async def test_another_content_type_is_refused(running: Running, content_type: s
 async def test_json_may_be_spelt_in_several_ways(running: Running, content_type: str) -> None:
     headers = {"content-type": content_type}
     response = await running.client.post("/embed", content=b'{"inputs": "a"}', headers=headers)
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/embed", "/corpora/library/documents"])
+async def test_a_compressed_body_is_refused_as_such(running: Running, path: str) -> None:
+    await running.fill()
+    kind = "application/json" if path == "/embed" else "application/x-ndjson"
+    headers = {"content-type": kind, "content-encoding": "gzip"}
+    body = gzip.compress(b'{"id": "a", "text": "a", "inputs": "a"}')
+    response = await running.client.post(path, content=body, headers=headers)
+    assert_problem(response, 415, field="content-encoding")
+    plain = {"content-type": "application/json", "content-encoding": "identity"}
+    response = await running.client.post("/embed", content=b'{"inputs": "a"}', headers=plain)
     assert response.status_code == 200
 
 
