@@ -29,19 +29,27 @@ class CorpusExamples(Request):
     )  # fmt: skip
 
 
-def _positive(value: object) -> object:
+def _weights(value: object) -> object:
+    # All that the union below would refuse, as pydantic's errors name its branch as the field.
     if isinstance(value, dict):
         for label, weight in value.items():
-            if not (isinstance(weight, int | float) and 0 < weight < math.inf):
+            number = isinstance(weight, int | float) and not isinstance(weight, bool)
+            if not (number and 0 < weight < math.inf):
                 raise InputError(
                     "A weight is a number above 0.", field=f"class_weights.{label}", given=weight
                 )
+    elif value not in ("none", "balanced"):
+        raise InputError(
+            "Weights are none, balanced, or an object with a number for each label.",
+            field="class_weights",
+            given=value,
+        )
     return value
 
 
 ClassWeights = Annotated[
     Literal["none", "balanced"] | dict[str, Annotated[float, Field(gt=0)]],
-    BeforeValidator(_positive),
+    BeforeValidator(_weights),
 ]
 
 

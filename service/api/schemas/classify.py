@@ -16,17 +16,25 @@ MAX_EXPLAINED = 16
 
 
 def _texts_or_pairs(value: object) -> object:
+    # All that the union below would refuse, as pydantic's errors name its branch as the field.
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list) and value:
-        for position, item in enumerate(value):
-            pair = isinstance(item, list) and len(item) == 2
-            if not isinstance(item, str) and not (pair and all(isinstance(i, str) for i in item)):
-                raise MalformedError(
-                    "An input is a text, or a pair: a list of two texts.",
-                    field=f"inputs[{position}]",
-                    given=item,
-                )
+    if not isinstance(value, list):
+        raise MalformedError(
+            "A text is due, or a list of texts or of pairs.", field="inputs", given=value
+        )
+    for position, item in enumerate(value):
+        pair = isinstance(item, list) and len(item) == 2
+        if not isinstance(item, str) and not (pair and all(isinstance(i, str) for i in item)):
+            raise MalformedError(
+                "An input is a text, or a pair: a list of two texts.",
+                field=f"inputs[{position}]",
+                given=item,
+            )
+        if type(item) is not type(value[0]):
+            raise MalformedError(
+                "All inputs are texts, or all are pairs.", field=f"inputs[{position}]", given=item
+            )
     return value
 
 
