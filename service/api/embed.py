@@ -14,6 +14,7 @@ from service.api.negotiation import vectors_answer
 from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.embed import EmbedRequest, SimilarityRequest
+from service.api.validation import called
 from service.api.work import WorkOf
 from service.inference.formats import to_format
 from service.inference.request import EmbedOptions
@@ -84,6 +85,9 @@ async def similarity(
             cut=request.parameters.cut,
             prompt=request.parameters.prompt_name,
         )
-    texts = [request.inputs.source_sentence, *request.inputs.sentences]
-    embedded = await work.embed(encoder, texts, options, field="inputs.sentences")
-    return Json(embedded.vectors[1:] @ embedded.vectors[0])
+    sentences, source = request.inputs.sentences, [request.inputs.source_sentence]
+    with called("inputs[", "inputs.sentences["):
+        found = await work.embed(encoder, sentences, options, field="inputs.sentences")
+    with called("inputs[0]", "inputs.source_sentence"):
+        asked = await work.embed(encoder, source, options, field="inputs.source_sentence")
+    return Json(found.vectors @ asked.vectors[0])

@@ -7,8 +7,7 @@ pipeline with such a step, and few enough texts that they need no corpus.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -25,8 +24,8 @@ from service.api.schemas.rerank import (
     RerankDocumentsRequest,
     RerankRequest,
 )
+from service.api.validation import called
 from service.api.work import Work, WorkOf
-from service.errors import InputError
 from service.inference.encoder import DOCUMENT_PROMPTS, QUERY_PROMPTS, Encoder
 from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
@@ -137,9 +136,9 @@ async def _rank(
             language=language, truncate=truncate, cut=cut, normalize=True, prompt=prompt
         )
 
-    with _called("inputs", field):
+    with called("inputs", field):
         found = await work.embed(encoder, texts, options(DOCUMENT_PROMPTS), field=field)
-    with _called("inputs[0]", "query"):
+    with called("inputs[0]", "query"):
         asked = await work.embed(encoder, [query], options(QUERY_PROMPTS), field="query")
     scores: Vectors = found.vectors @ asked.vectors[0]
     return Ranked(
@@ -148,14 +147,3 @@ async def _rank(
         tokens=sum(asked.tokens) + sum(found.tokens),
         truncated=found.truncated,
     )
-
-
-@contextmanager
-def _called(inputs: str, field: str) -> Iterator[None]:
-    """Have errors in the texts name the field they stood in: the engine knows only inputs."""
-    try:
-        yield
-    except InputError as error:
-        if error.field is not None and error.field.startswith(inputs):
-            error.field = field + error.field.removeprefix(inputs)
-        raise

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import BaseModel
@@ -42,6 +43,17 @@ def field_name(path: Sequence[str | int]) -> str:
     for part in path:
         name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
     return name
+
+
+@contextmanager
+def called(inputs: str, field: str) -> Iterator[None]:
+    """Have errors in the texts name the field they stood in: the engine knows only inputs."""
+    try:
+        yield
+    except InputError as error:
+        if error.field is not None and error.field.startswith(inputs):
+            error.field = field + error.field.removeprefix(inputs)
+        raise
 
 
 def _remedy(path: Sequence[str | int], model: type[BaseModel] | None) -> str:

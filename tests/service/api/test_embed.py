@@ -9,6 +9,7 @@ from service.inference.encoder import Encoder
 from tests.service.api.running import Running, assert_problem
 from tests.tiny_bundle import DIMENSION, MAX_TOKENS
 
+LONG = "cat " * 500
 TEXTS = ["The cat sleeps.", "Die Katze schläft.", "", "猫は眠っている。"]
 
 
@@ -66,8 +67,7 @@ async def test_the_headers_tell_what_it_took(running: Running) -> None:
 
 
 async def test_what_was_cut_is_said(running: Running, tiny_encoder: Encoder) -> None:
-    long = "cat " * 500
-    response = await running.client.post("/embed", json={"inputs": ["cat", long, "cat", long]})
+    response = await running.client.post("/embed", json={"inputs": ["cat", LONG, "cat", LONG]})
     assert response.headers["x-truncated"] == "1, 3"
     assert response.headers["x-truncated-count"] == "2"
     assert int(response.headers["x-compute-tokens"]) >= 2 * MAX_TOKENS
@@ -162,6 +162,31 @@ async def test_similarity_refuses_other_shapes(
 ) -> None:
     response = await running.client.post("/similarity", json={"inputs": inputs})
     assert_problem(response, 400, field=field)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "field"),
+    [
+        ({"source_sentence": "a", "sentences": ["b", "c", LONG]}, "inputs.sentences[2]"),
+        ({"source_sentence": LONG, "sentences": ["b"]}, "inputs.source_sentence"),
+    ],
+)
+async def test_a_sentence_that_must_not_be_cut_is_named(
+    running: Running, inputs: dict[str, object], field: str
+) -> None:
+    body = {"inputs": inputs, "parameters": {"truncate": False}}
+    problem = assert_problem(await running.client.post("/similarity", json=body), 422, field=field)
+    if field.endswith("[2]"):
+        assert str(problem["detail"]).startswith("Text 2 ")
+
+
+async def test_the_sentences_alone_are_counted_and_said_to_be_cut(running: Running) -> None:
+    most = running.state.settings.max_inputs
+    inputs = {"source_sentence": "a", "sentences": ["b"] * most}
+    assert (await running.client.post("/similarity", json={"inputs": inputs})).status_code == 200
+    inputs = {"source_sentence": "a", "sentences": ["b", LONG]}
+    response = await running.client.post("/similarity", json={"inputs": inputs})
+    assert response.headers["x-truncated"] == "1"
 
 
 async def test_errors_have_text_embeddings_inferences_members_too(running: Running) -> None:
