@@ -54,7 +54,7 @@ async def info(state: StateOf, resources: Loaded) -> Json:
             "max_input_length": manifest.max_tokens,
             "max_batch_tokens": settings.batch_tokens,
             "max_client_batch_size": settings.max_inputs,
-            "max_concurrent_requests": None,
+            "max_concurrent_requests": settings.max_requests,
             "max_queue_tokens": settings.queue_tokens,
             "auto_truncate": True,
             "tokenization_workers": settings.workers,

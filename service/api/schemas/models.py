@@ -51,7 +51,7 @@ class InfoAnswer(Answer):
     max_input_length: int
     max_batch_tokens: int
     max_client_batch_size: int
-    max_concurrent_requests: int | None
+    max_concurrent_requests: int
     max_queue_tokens: int
     auto_truncate: bool
     tokenization_workers: int

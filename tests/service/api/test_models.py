@@ -25,6 +25,7 @@ async def test_info_has_text_embeddings_inferences_fields(
     assert info["model_type"] == {"embedding": {"pooling": "mean"}}
     assert info["max_input_length"] == MAX_TOKENS
     assert info["max_client_batch_size"] == running.state.settings.max_inputs
+    assert info["max_concurrent_requests"] == running.state.settings.max_requests
 
 
 async def test_the_model_is_in_the_metrics(running: Running, tiny_encoder: Encoder) -> None:
