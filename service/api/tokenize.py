@@ -14,6 +14,7 @@ from service.api.responses import Json
 from service.api.schemas.tokenize import DecodeRequest, TokenAnswer, TokenizeRequest
 from service.api.token_input import decoder_for
 from service.api.work import Work, WorkOf
+from service.errors import InputError
 from service.inference.encoder import Encoder
 from service.security.grants import Scope
 
@@ -70,4 +71,11 @@ async def decode(
 def _texts(work: Work, request: DecodeRequest) -> list[str]:
     read = decoder_for("native", work.resources.encoder(request.model))
     assert read is not None, "native ids are always read; this is a bug"
-    return [read(ids) for ids in request.ids]
+    texts = []
+    for position, ids in enumerate(request.ids):
+        try:
+            texts.append(read(ids))
+        except InputError as error:
+            error.field = f"ids[{position}]"
+            raise
+    return texts

@@ -44,7 +44,7 @@ def _one_or_many(value: object, info: ValidationInfo) -> object:
     if isinstance(value, list) and value and _are_token_ids(value):
         decode: Decode | None = (info.context or {}).get(DECODE)
         if decode is not None:
-            return _decoded(value, decode)
+            return _decoded(value, decode, field=info.field_name or "")
         raise InputError(
             "These are token ids; this service has vocabularies of its own, in which they mean "
             "something else.",
@@ -56,13 +56,20 @@ def _one_or_many(value: object, info: ValidationInfo) -> object:
     return value
 
 
-def _decoded(value: list[object], decode: Decode) -> list[object]:
+def _decoded(value: list[object], decode: Decode, *, field: str) -> list[object]:
     rows = value if isinstance(value[0], list) else [value]
-    # What is no list of numbers stays as it is, for pydantic to refuse with its place.
-    return [
-        decode(row) if isinstance(row, list) and all(isinstance(id, int) for id in row) else row
-        for row in rows
-    ]
+    texts: list[object] = []
+    for position, row in enumerate(rows):
+        # What is no list of numbers stays as it is, for pydantic to refuse with its place.
+        if not isinstance(row, list) or not all(isinstance(id, int) for id in row):
+            texts.append(row)
+            continue
+        try:
+            texts.append(decode(row))
+        except InputError as error:
+            error.field = f"{field}[{position}]"
+            raise
+    return texts
 
 
 def _are_token_ids(value: list[object]) -> bool:

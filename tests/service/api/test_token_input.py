@@ -31,8 +31,9 @@ async def test_native_ids_give_the_texts_own_vector(
         assert mixed.status_code == 200
         broken = await running.client.post("/v1/embeddings", json={"input": [[1, "x"]]})
         assert broken.status_code == 400
-        foreign = await running.client.post("/v1/embeddings", json={"input": [[15339, 1917]]})
+        foreign = await running.client.post("/v1/embeddings", json={"input": [ids, [15339, 1917]]})
         assert foreign.status_code == 400
+        assert foreign.json()["error"]["param"] == "input[1]"
         assert "lie in 0 to" in foreign.json()["error"]["message"]
 
 

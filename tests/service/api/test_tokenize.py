@@ -44,9 +44,13 @@ async def test_decode_is_the_way_back(running: Running) -> None:
     assert (await running.client.post("/decode", json={"ids": ids[0]})).json() == [TEXT]
 
 
-@pytest.mark.parametrize("ids", [[10**6], [-1], [[5], [10**6]]])
-async def test_ids_of_another_vocabulary_are_refused(running: Running, ids: object) -> None:
-    assert_problem(await running.client.post("/decode", json={"ids": ids}), 422)
+@pytest.mark.parametrize(
+    ("ids", "field"), [([10**6], "ids[0]"), ([-1], "ids[0]"), ([[5], [10**6]], "ids[1]")]
+)
+async def test_ids_of_another_vocabulary_are_refused(
+    running: Running, ids: object, field: str
+) -> None:
+    assert_problem(await running.client.post("/decode", json={"ids": ids}), 422, field=field)
 
 
 async def test_too_many_texts_are_refused(running: Running) -> None:
