@@ -120,7 +120,7 @@ async def predict(
         )
     head = _head(request.classifier, work)
     encoder = _encoder(head, work, model=None, language=None)
-    options = EmbedOptions(truncate=request.truncate is not False, normalize=True)
+    options = EmbedOptions(truncate=request.truncate is not False, cut=request.cut, normalize=True)
     rows = _rows(request.inputs, pairs=head.takes_pairs)
     first = [row[0] for row in rows]
     second = [row[1] for row in rows] if head.takes_pairs else None

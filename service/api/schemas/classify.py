@@ -6,8 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema, model_validator
 
+from service.api.schemas.embed import Truncation
 from service.api.schemas.parts import Answer, LanguageCode, ModelName
-from service.api.schemas.parts import Request as Body
 from service.api.schemas.splitting import DocumentFields
 from service.errors import InputError, MalformedError
 
@@ -136,7 +136,7 @@ class ClassifyRequest(DocumentFields):
         return self
 
 
-class PredictRequest(Body):
+class PredictRequest(Truncation):
     """The same as text-embeddings-inference has it: one text, or a list of one-text lists."""
 
     model_config = ConfigDict(
@@ -152,7 +152,6 @@ class PredictRequest(Body):
         description='A text, or a list of lists of one text each: [["One."], ["Two."]]; with a '
         "classifier of pairs, lists of two"
     )
-    truncate: bool | None = Field(None, description="Whether texts that are too long are cut")
     raw_scores: bool = Field(False, description="Not available: scores are probabilities")
     classifier: str | None = Field(None, description="Which one; topic, or the first, if left out")
 

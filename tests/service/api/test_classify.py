@@ -94,6 +94,16 @@ async def test_predict_refuses_raw_scores(running: Running) -> None:
     assert_problem(response, 422, field="raw_scores")
 
 
+@pytest.mark.parametrize(("direction", "label"), [("Right", "animals"), ("Left", "food")])
+async def test_predict_cuts_the_end_that_it_is_told(
+    running: Running, direction: str, label: str
+) -> None:
+    long = " ".join([CAT] * 50 + [BREAD] * 50)
+    body = {"inputs": long, "truncation_direction": direction}
+    best = (await running.client.post("/predict", json=body)).json()[0]
+    assert best["label"] == label
+
+
 async def test_classifiers_are_described(running: Running) -> None:
     (listed,) = (await running.client.get("/classifiers")).json()["classifiers"]
     assert listed["labels"] == list(LABELS)
