@@ -170,6 +170,9 @@ def _check_languages(languages: Sequence[str], corpus: CorpusBackend, resources:
 
 
 async def _query_vectors(request: SimilarRequest, corpus: CorpusBackend, work: Work) -> Vectors:
+    if request.inputs is None and request.model is not None:
+        # Nothing is encoded, but whoever names a model of another space has vectors of it.
+        work.resources.encoder_for_space(corpus.space, preferred=corpus.model, named=request.model)
     if request.vectors is not None:
         return await work.read(_vectors_given, request.vectors, corpus)
     if request.ids is not None:

@@ -179,6 +179,11 @@ async def test_a_model_of_another_space_is_refused(tmp_path: Path, tiny_bundle: 
         answered = await running.client.post("/similar", json=body | {"model": "twin"})
         assert answered.json()[0][0]["id"] == "cat-de"
         assert answered.headers["x-model"] == "twin"
+        for nothing_to_encode in ({"vectors": [[0.1] * DIMENSION]}, {"ids": ["cat-de"]}):
+            for model, status in (("other", 409), ("nope", 404), ("twin", 200)):
+                body = {**nothing_to_encode, "model": model}
+                answered = await running.client.post("/similar", json=body)
+                assert answered.status_code == status, answered.text
 
 
 async def test_a_corpus_whose_model_is_gone_says_which_it_needs(
