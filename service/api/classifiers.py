@@ -47,6 +47,7 @@ async def describe_classifier(name: str, work: WorkOf) -> Json:
 async def drop_classifier(name: str, work: WorkOf) -> Response:
     """Drop a classifier with all its versions."""
     await work.run(work.resources.classifiers.drop, name)
+    work.metrics.forget_classifier(name)
     return Response(status_code=204)
 
 

@@ -170,6 +170,7 @@ class Metrics:
             ["classifier", "label"],
             registry=r,
         )
+        self._labels: dict[str, set[str]] = {}
         self.model_info = Gauge(
             "interlingua_model_info",
             "1 for each loaded model",
@@ -238,7 +239,9 @@ class Metrics:
 
     def observe_labels(self, classifier: str, labels: Sequence[str]) -> None:
         """Take the best label of each text that a fitted classifier was asked about."""
-        for name, count in collections.Counter(labels).items():
+        counts = collections.Counter(labels)
+        self._labels.setdefault(classifier, set()).update(counts)
+        for name, count in counts.items():
             self.classifications.labels(classifier, name).inc(count)
 
     def watch_recent(self, recent: Kept) -> None:
@@ -266,6 +269,11 @@ class Metrics:
         for metric in (self.search_seconds, self.documents_written):
             with contextlib.suppress(KeyError):
                 metric.remove(name)
+
+    def forget_classifier(self, name: str) -> None:
+        """Stop reporting the labels of a classifier that was dropped."""
+        for label in self._labels.pop(name, ()):
+            self.classifications.remove(name, label)
 
     def render(self) -> bytes:
         """Return all metrics in Prometheus' text format."""

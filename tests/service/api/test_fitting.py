@@ -155,8 +155,10 @@ async def test_a_second_fit_is_a_version_and_versions_switch(running: Running) -
     assert await labels_of(running, "things", ["The cat sleeps."]) == ["cat"]
     assert (await client.delete("/classifiers/things/versions/2")).status_code == 204
     assert_problem(await client.post("/classifiers/things/versions/2/activate"), 404)
+    assert 'classifier="things"' in (await client.get("/metrics")).text
     assert (await client.delete("/classifiers/things")).status_code == 204
     assert_problem(await client.get("/classifiers/things"), 404)
+    assert 'classifier="things"' not in (await client.get("/metrics")).text
 
 
 async def test_classifiers_outlive_the_service(settings: Settings) -> None:

@@ -80,6 +80,16 @@ def test_a_dropped_corpus_is_forgotten() -> None:
     assert b"old" not in metrics.render()
 
 
+def test_a_dropped_classifier_is_forgotten() -> None:
+    metrics = Metrics()
+    metrics.observe_labels("old", ["law", "music"])
+    metrics.observe_labels("new", ["law"])
+    metrics.forget_classifier("old")
+    metrics.forget_classifier("never there")
+    assert b'classifier="old"' not in metrics.render()
+    assert b'classifier="new"' in metrics.render()
+
+
 def test_two_applications_do_not_share_their_counts() -> None:
     one, two = Metrics(), Metrics()
     one.observe_request("/embed", 200, 0.01)
