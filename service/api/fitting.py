@@ -41,6 +41,8 @@ router = APIRouter(prefix="/classifiers", tags=["classify"])
 _read_request = json_body(FitRequest)
 _PAGE_DOCUMENTS = 1000
 _OWN_PARAMETERS = frozenset({"wait"})
+_TEXTS = frozenset({"description", "model"})
+"""Fields that are text also where it looks like a number."""
 
 
 @router.put(
@@ -121,7 +123,7 @@ async def fit_classifier(
 def _from_query(request: Request) -> FitRequest:
     """Return the fields that come as query parameters beside a body of lines."""
     values = {
-        name: _json_or_text(value)
+        name: _json_or_text(value, text=name in _TEXTS)
         for name, value in request.query_params.items()
         if name not in _OWN_PARAMETERS
     }
@@ -133,12 +135,12 @@ def _from_query(request: Request) -> FitRequest:
         raise explain(error.errors(include_url=False), FitRequest) from None
 
 
-def _json_or_text(value: str) -> object:
+def _json_or_text(value: str, *, text: bool) -> object:
     try:
         parsed: object = orjson.loads(value)
     except orjson.JSONDecodeError:
         return value
-    return parsed
+    return value if text and not isinstance(parsed, str) else parsed
 
 
 def _check_sources(wanted: FitRequest, *, streamed: bool) -> None:

@@ -69,17 +69,20 @@ async def test_without_waiting_there_is_a_job_with_progress(running: Running) ->
     assert job["done"] == job["total"] == 16
 
 
-async def test_lines_are_taken_with_the_options_as_parameters(running: Running) -> None:
+@pytest.mark.parametrize("description", ["Of things.", "2024", "true"])
+async def test_lines_are_taken_with_the_options_as_parameters(
+    running: Running, description: str
+) -> None:
     lines = "\n".join(json.dumps(row) for row in EXAMPLES)
     response = await running.client.put(
         "/classifiers/things",
         content=lines,
         headers={"content-type": "application/x-ndjson"},
-        params={"wait": "true", "unknown_threshold": "0.9", "description": "Of things."},
+        params={"wait": "true", "unknown_threshold": "0.9", "description": description},
     )
     described = response.json()["result"]
     assert described["unknown_threshold"] == 0.9
-    assert described["description"] == "Of things."
+    assert described["description"] == description
 
 
 async def test_documents_of_a_corpus_are_examples(running: Running) -> None:
