@@ -1,9 +1,10 @@
 """OpenTelemetry traces: a span a request and one an embedding; the extra `otel`, where asked for.
 
 Asked for by the standard variables: `OTEL_EXPORTER_OTLP_ENDPOINT` (or `..._TRACES_ENDPOINT`) names
-the collector, OTLP over HTTP; `OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER` and the others work as the
-SDK documents them. A caller's W3C `traceparent` is continued. Names and attributes are those of
-OpenTelemetry's semantic conventions for HTTP servers and generative AI; texts are never among them.
+the collector, OTLP over HTTP; `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`,
+`OTEL_TRACES_SAMPLER` and the others work as the SDK documents them. A caller's W3C `traceparent` is
+continued. Names and attributes are those of OpenTelemetry's semantic conventions for HTTP servers
+and generative AI; texts are never among them.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ def traces_from_environment(version: str, environment: Mapping[str, str] | None 
         return Traces()
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+        from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
@@ -169,8 +170,9 @@ def traces_from_environment(version: str, environment: Mapping[str, str] | None 
             field=next(name for name in ENDPOINTS if environment.get(name)),
             remedy="Install the extra: pip install 'interlingua[otel]', or unset the variable.",
         ) from error
-    name = environment.get("OTEL_SERVICE_NAME", "interlingua")
-    resource = Resource.create({SERVICE_NAME: name, "service.version": version})
+    # What the variables say goes before ours; the SDK has it the other way round.
+    ours = {SERVICE_NAME: "interlingua", "service.version": version}
+    resource = Resource.create(ours | dict(OTELResourceDetector().detect().attributes))
     provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return Traces(provider)

@@ -135,3 +135,23 @@ def test_traces_asked_for_without_the_extra_are_an_error(monkeypatch: pytest.Mon
 def test_an_endpoint_is_enough() -> None:
     traces = traces_from_environment("1", {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"})
     traces.close()
+
+
+@pytest.mark.parametrize(
+    ("variables", "name", "version"),
+    [
+        ({}, "interlingua", "1"),
+        ({"OTEL_SERVICE_NAME": "mine"}, "mine", "1"),
+        ({"OTEL_RESOURCE_ATTRIBUTES": "service.name=mine,service.version=9"}, "mine", "9"),
+    ],
+)
+def test_the_environment_names_the_service(
+    variables: dict[str, str], name: str, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    traces = traces_from_environment("1", {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"})
+    assert traces._provider is not None
+    attributes = traces._provider.resource.attributes
+    assert (attributes["service.name"], attributes["service.version"]) == (name, version)
+    traces.close()
