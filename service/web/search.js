@@ -110,10 +110,16 @@ export async function startSearch() {
     search();
   });
   let typing;
-  byId("query").addEventListener("input", (event) => {
+  const soon = () => {
     clearTimeout(typing);
-    if (!event.isComposing) typing = setTimeout(search, TYPING_MS);
+    typing = setTimeout(search, TYPING_MS);
+  };
+  byId("query").addEventListener("input", (event) => {
+    if (event.isComposing) clearTimeout(typing);
+    else soon();
   });
+  // Chromium's last input event still belongs to the composition.
+  byId("query").addEventListener("compositionend", soon);
   byId("languages").addEventListener("change", search);
   byId("count").addEventListener("change", search);
   byId("corpus").addEventListener("change", () => {

@@ -54,6 +54,19 @@ def test_it_searches_while_one_types(page: Page) -> None:
     assert page.input_value("#query").startswith("Pourquoi")
 
 
+def test_it_searches_what_an_input_method_composed(page: Page) -> None:
+    page.focus("#query")
+    keyboard = page.context.new_cdp_session(page)
+    keyboard.send(
+        "Input.imeSetComposition", {"text": "みず", "selectionStart": 2, "selectionEnd": 2}
+    )
+    page.wait_for_timeout(400)
+    assert page.locator("#hits li").count() == 0, "the word is not chosen yet"
+    keyboard.send("Input.insertText", {"text": "水"})
+    page.wait_for_selector("#hits li")
+    assert page.input_value("#query") == "水"
+
+
 def test_arrows_walk_through_the_tabs_and_the_address_remembers(page: Page) -> None:
     page.focus("#tab-search")
     page.keyboard.press("ArrowRight")
