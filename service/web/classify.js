@@ -27,7 +27,7 @@ async function classify(event) {
   const body = { classifier: byId("classifier").value || undefined, inputs, top_k: SHOWN_LABELS };
   const begun = performance.now();
   try {
-    const { answer } = await ask({ method: "POST", path: "/classify", body });
+    const { answer } = await ask({ method: "POST", path: "/classify", body, tab: "classify" });
     byId("labelled").replaceChildren(...answer.map((scored, place) => labelled(inputs[place], scored)));
     say("classify-status", `${inputs.length} ${inputs.length === 1 ? "text" : "texts"}, ${milliseconds(performance.now() - begun)}`);
   } catch (problem) {
@@ -39,7 +39,7 @@ async function classify(event) {
 export async function startClassify() {
   byId("classify-form").addEventListener("submit", classify);
   try {
-    const { answer } = await ask({ path: "/classifiers", quiet: true });
+    const { answer } = await ask({ path: "/classifiers" });
     byId("classifier").replaceChildren(
       ...answer.classifiers.map((one) => element("option", { value: one.name }, one.name)),
     );

@@ -23,7 +23,7 @@ async function compare(event) {
   const body = { inputs: { source_sentence: left, sentences: [right] } };
   const begun = performance.now();
   try {
-    const { answer } = await ask({ method: "POST", path: "/similarity", body });
+    const { answer } = await ask({ method: "POST", path: "/similarity", body, tab: "compare" });
     const [cosine] = answer;
     byId("gauge").hidden = false;
     byId("cosine").textContent = cosine.toFixed(3);

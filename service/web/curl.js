@@ -20,23 +20,23 @@ export function curlLine({ method, path, query, body }, origin) {
 
 export function startCurl() {
   const last = {};
-  let tab = "search";
+  let shown = "search";
   const show = () => {
-    byId("curl").hidden = !last[tab];
-    if (last[tab]) byId("curl-line").textContent = last[tab];
+    byId("curl").hidden = !last[shown];
+    if (last[shown]) byId("curl-line").textContent = last[shown];
   };
   asked.addEventListener("asked", (event) => {
-    last[tab] = curlLine(event.detail, location.origin);
+    last[event.detail.tab] = curlLine(event.detail, location.origin);
     show();
   });
   onTab((name) => {
-    tab = name;
+    shown = name;
     show();
   });
   byId("copy").addEventListener("click", async () => {
     const button = byId("copy");
     try {
-      await navigator.clipboard.writeText(last[tab]);
+      await navigator.clipboard.writeText(last[shown]);
       button.textContent = "Copied";
     } catch {
       getSelection().selectAllChildren(byId("curl-line"));

@@ -46,7 +46,7 @@ function curve(values) {
 }
 
 async function read() {
-  const { answer } = await ask({ path: "/metrics", quiet: true });
+  const { answer } = await ask({ path: "/metrics" });
   readings.push({ at: performance.now(), samples: parse(answer) });
   if (readings.length > WINDOW) readings.shift();
   const [old, now] = [readings[0], readings.at(-1)];
@@ -80,7 +80,7 @@ async function burst() {
   say("live-status", "Sending …");
   const send = (number) => {
     const inputs = Array.from({ length: BURST_TEXTS }, (_, place) => `Sentence ${number}.${place} of a burst from this page.`);
-    return ask({ method: "POST", path: "/embed", body: { inputs }, quiet: number > 0 });
+    return ask({ method: "POST", path: "/embed", body: { inputs }, tab: number ? undefined : "live" });
   };
   const begun = performance.now();
   const done = await Promise.allSettled(Array.from({ length: BURST_REQUESTS }, (_, number) => send(number)));

@@ -54,7 +54,7 @@ async function draw(event) {
   say("map-status", "Drawing …");
   const begun = performance.now();
   try {
-    const { answer } = await ask({ method: "POST", path: "/projection", body });
+    const { answer } = await ask({ method: "POST", path: "/projection", body, tab: "map" });
     rows.forEach((row, place) => (row.language = answer.languages[place]));
     drawn = { rows, ...answer };
     const hasLabels = rows.some((row) => row.label);
@@ -78,7 +78,7 @@ async function firstDocuments(corpus) {
   const query = { limit: "1000" };
   for (let page = 0; page < MOST_PAGES; page++) {
     const path = `/corpora/${encodeURIComponent(corpus)}/documents`;
-    const { answer } = await ask({ path, query, quiet: true });
+    const { answer } = await ask({ path, query });
     documents.push(...answer.documents);
     if (!answer.next_cursor) break;
     query.cursor = answer.next_cursor;

@@ -12,7 +12,7 @@ import { ask } from "./service.js";
 import { startTabs } from "./tabs.js";
 
 async function about() {
-  const { answer } = await ask({ path: "/models", quiet: true });
+  const { answer } = await ask({ path: "/models" });
   const [model] = answer.models;
   const facts = [model.name, `${model.languages.length} languages`, `${model.dimension} dimensions`];
   byId("about").textContent = facts.join(" · ");

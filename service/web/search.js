@@ -17,6 +17,9 @@ const TYPING_MS = 220;
 let corpora = [];
 let latest = 0;
 
+// The question goes into the address; the part that is open stays there.
+const remember = (question) => history.replaceState(null, "", question + location.hash);
+
 const chosen = () => [...document.querySelectorAll("#languages input:checked")].map((box) => box.value);
 
 function hit(found) {
@@ -35,6 +38,7 @@ async function search() {
   const mine = ++latest;
   byId("search-examples").hidden = Boolean(text) || byId("corpus").value !== "demo";
   if (!text) {
+    remember(location.pathname);
     say("search-status", "");
     byId("search-timing").hidden = true;
     byId("hits").replaceChildren();
@@ -44,7 +48,7 @@ async function search() {
   if (chosen().length) query.languages = chosen().join(",");
   const begun = performance.now();
   try {
-    const { answer, timing } = await ask({ path: "/similar", query });
+    const { answer, timing } = await ask({ path: "/similar", query, tab: "search" });
     if (mine !== latest) return;
     const took = performance.now() - begun;
     byId("hits").replaceChildren(...answer.map(hit));
@@ -58,7 +62,7 @@ async function search() {
         : "Nothing found.",
     );
     showTiming(byId("search-timing"), timing);
-    history.replaceState(null, "", `?${new URLSearchParams({ q: text })}#search`);
+    remember(`?${new URLSearchParams({ q: text })}`);
   } catch (problem) {
     if (mine !== latest) return;
     byId("hits").replaceChildren();
@@ -83,7 +87,7 @@ function showLanguages() {
 }
 
 async function readCorpora() {
-  corpora = (await ask({ path: "/corpora", quiet: true })).answer.corpora;
+  corpora = (await ask({ path: "/corpora" })).answer.corpora;
   const options = corpora.map((corpus) =>
     element("option", { value: corpus.name }, `${corpus.name} (${corpus.documents.toLocaleString("en")})`),
   );

@@ -16,13 +16,13 @@ export const key = {
 
 export const asked = new EventTarget();
 
-// quiet: a request that the reader did not make, so it is not shown as curl.
-export async function ask({ method = "GET", path, query, body, quiet = false }) {
+// tab: where the reader made the request, and sees it as curl; none where the page asks by itself.
+export async function ask({ method = "GET", path, query, body, tab }) {
   const address = query ? `${path}?${new URLSearchParams(query)}` : path;
   const headers = {};
   if (body) headers["content-type"] = "application/json";
   if (key.get()) headers.authorization = `Bearer ${key.get()}`;
-  if (!quiet) asked.dispatchEvent(new CustomEvent("asked", { detail: { method, path, query, body } }));
+  if (tab) asked.dispatchEvent(new CustomEvent("asked", { detail: { method, path, query, body, tab } }));
   let response;
   try {
     response = await fetch(address, { method, headers, body: body && JSON.stringify(body) });

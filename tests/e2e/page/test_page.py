@@ -82,6 +82,19 @@ def test_arrows_walk_through_the_tabs_and_the_address_remembers(page: Page) -> N
     assert page.is_visible("#map")
 
 
+def test_a_question_in_the_address_leaves_another_part_open(page: Page) -> None:
+    page.goto("/?q=Why+does+ice+float%3F#compare")
+    page.wait_for_selector("#hits li", state="attached")
+    assert page.is_visible("#compare")
+    assert page.url.endswith("#compare")
+    assert not page.is_visible("#curl"), "nothing was compared yet"
+    page.click("#tab-search")
+    assert "/similar" in page.inner_text("#curl-line")
+    page.fill("#query", "")
+    page.wait_for_selector("#hits li", state="detached")
+    assert "q=" not in page.url
+
+
 def test_two_texts_are_compared(page: Page, server: Server) -> None:
     page.click("#tab-compare")
     page.fill("#left", "The cat sleeps.")
