@@ -1,10 +1,11 @@
 // Labels of texts, with how sure the classifier is.
 
 import { byId, element, lines, say } from "./dom.js";
-import { ask } from "./service.js";
+import { ask, turns } from "./service.js";
 import { milliseconds } from "./timing.js";
 
 const SHOWN_LABELS = 3;
+const turn = turns();
 
 function labelled(text, scored) {
   const bars = scored.slice(0, SHOWN_LABELS).map(({ label, score }) => {
@@ -18,6 +19,7 @@ function labelled(text, scored) {
 
 async function classify(event) {
   event.preventDefault();
+  const isLast = turn();
   const inputs = lines(byId("texts").value);
   if (!inputs.length) {
     byId("labelled").replaceChildren();
@@ -28,9 +30,11 @@ async function classify(event) {
   const begun = performance.now();
   try {
     const { answer } = await ask({ method: "POST", path: "/classify", body, tab: "classify" });
+    if (!isLast()) return;
     byId("labelled").replaceChildren(...answer.map((scored, place) => labelled(inputs[place], scored)));
     say("classify-status", `${inputs.length} ${inputs.length === 1 ? "text" : "texts"}, ${milliseconds(performance.now() - begun)}`);
   } catch (problem) {
+    if (!isLast()) return;
     byId("labelled").replaceChildren();
     say("classify-status", problem.message, true);
   }

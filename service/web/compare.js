@@ -1,7 +1,7 @@
 // How near two texts are.
 
 import { byId, say } from "./dom.js";
-import { ask } from "./service.js";
+import { ask, turns } from "./service.js";
 import { milliseconds } from "./timing.js";
 
 const EXAMPLES = [
@@ -11,9 +11,11 @@ const EXAMPLES = [
   ["She did not buy the house.", "Elle a acheté la maison."],
 ];
 let example = 0;
+const turn = turns();
 
 async function compare(event) {
   event?.preventDefault();
+  const isLast = turn();
   const [left, right] = [byId("left").value, byId("right").value];
   if (!left.trim() || !right.trim()) {
     byId("gauge").hidden = true;
@@ -24,12 +26,14 @@ async function compare(event) {
   const begun = performance.now();
   try {
     const { answer } = await ask({ method: "POST", path: "/similarity", body, tab: "compare" });
+    if (!isLast()) return;
     const [cosine] = answer;
     byId("gauge").hidden = false;
     byId("cosine").textContent = cosine.toFixed(3);
     byId("meter").value = Math.max(0, cosine);
     say("compare-status", milliseconds(performance.now() - begun));
   } catch (problem) {
+    if (!isLast()) return;
     byId("gauge").hidden = true;
     say("compare-status", problem.message, true);
   }

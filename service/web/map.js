@@ -4,12 +4,13 @@ import { byId, element, lines, say } from "./dom.js";
 import { languageName, tint } from "./languages.js";
 import { drawMatrix } from "./matrix.js";
 import { drawPlane, highlight } from "./scatter.js";
-import { ask } from "./service.js";
+import { ask, turns } from "./service.js";
 import { milliseconds } from "./timing.js";
 
 const SAMPLE_STATEMENTS = 6;
 const SAMPLE_TEXTS = 60;
 const MOST_PAGES = 3;
+const turn = turns();
 let drawn = null;
 
 // "text<TAB>label": as a spreadsheet pastes two columns.
@@ -44,6 +45,7 @@ function legend() {
 
 async function draw(event) {
   event?.preventDefault();
+  const isLast = turn();
   const rows = parse(byId("column").value);
   if (!rows.length) {
     byId("map-result").hidden = true;
@@ -55,6 +57,7 @@ async function draw(event) {
   const begun = performance.now();
   try {
     const { answer } = await ask({ method: "POST", path: "/projection", body, tab: "map" });
+    if (!isLast()) return;
     rows.forEach((row, place) => (row.language = answer.languages[place]));
     drawn = { rows, ...answer };
     const hasLabels = rows.some((row) => row.label);
@@ -68,6 +71,7 @@ async function draw(event) {
       : "t-SNE";
     say("map-status", `${rows.length} texts by ${how}, ${milliseconds(performance.now() - begun)}`);
   } catch (problem) {
+    if (!isLast()) return;
     byId("map-result").hidden = true;
     say("map-status", problem.message, true);
   }

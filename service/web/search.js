@@ -2,7 +2,7 @@
 
 import { byId, element, say } from "./dom.js";
 import { chip, languageName, tint } from "./languages.js";
-import { ask } from "./service.js";
+import { ask, turns } from "./service.js";
 import { milliseconds, showTiming } from "./timing.js";
 
 const EXAMPLES = [
@@ -15,7 +15,7 @@ const EXAMPLES = [
 const TYPING_MS = 220;
 
 let corpora = [];
-let latest = 0;
+const turn = turns();
 
 // The question goes into the address; the part that is open stays there.
 const remember = (question) => history.replaceState(null, "", question + location.hash);
@@ -35,7 +35,7 @@ function hit(found) {
 
 async function search() {
   const text = byId("query").value.trim();
-  const mine = ++latest;
+  const isLast = turn();
   byId("search-examples").hidden = Boolean(text) || byId("corpus").value !== "demo";
   if (!text) {
     remember(location.pathname);
@@ -49,7 +49,7 @@ async function search() {
   const begun = performance.now();
   try {
     const { answer, timing } = await ask({ path: "/similar", query, tab: "search" });
-    if (mine !== latest) return;
+    if (!isLast()) return;
     const took = performance.now() - begun;
     byId("hits").replaceChildren(...answer.map(hit));
     const languages = new Set(answer.map((found) => found.language)).size;
@@ -64,7 +64,7 @@ async function search() {
     showTiming(byId("search-timing"), timing);
     remember(`?${new URLSearchParams({ q: text })}`);
   } catch (problem) {
-    if (mine !== latest) return;
+    if (!isLast()) return;
     byId("hits").replaceChildren();
     byId("search-timing").hidden = true;
     say("search-status", problem.message, true);

@@ -39,6 +39,15 @@ export async function ask({ method = "GET", path, query, body, tab }) {
   return { answer, timing: timing(response.headers.get("server-timing")) };
 }
 
+// Answers may come in another order than the questions: each turn says whether it is still the last.
+export function turns() {
+  let last = 0;
+  return () => {
+    const mine = ++last;
+    return () => mine === last;
+  };
+}
+
 // "queue;dur=0.01, total;dur=3.2" -> {queue: 0.01, total: 3.2}, milliseconds.
 export function timing(header) {
   const parts = {};

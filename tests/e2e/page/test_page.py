@@ -106,6 +106,50 @@ def test_two_texts_are_compared(page: Page, server: Server) -> None:
     assert float(page.inner_text("#cosine")) == pytest.approx(cosine, abs=6e-4)
 
 
+# The first answer of a path is held back until `release` is called.
+HELD_BACK = """path => {
+  const ask = window.fetch;
+  let asked = 0;
+  window.fetch = async (address, options) => {
+    const first = String(address).includes(path) && asked++ === 0;
+    const answer = await ask(address, options);
+    if (first) await new Promise((done) => (window.release = done));
+    return answer;
+  };
+}"""
+IS_HELD_BACK = """async () => {
+  while (!window.release) await new Promise((done) => setTimeout(done, 10));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("tab", "path", "field", "answer"),
+    [
+        ("compare", "/similarity", "right", "#cosine"),
+        ("classify", "/classify", "texts", "#labelled"),
+        ("map", "/projection", "column", "#plane-caption"),
+    ],
+)
+def test_an_answer_that_comes_late_does_not_replace_a_later_question(
+    page: Page, tab: str, path: str, field: str, answer: str
+) -> None:
+    page.click(f"#tab-{tab}")
+    page.evaluate(HELD_BACK, path)
+    page.fill(f"#{field}", "The old text.")
+    page.click(f"#{tab} .primary")
+    page.evaluate(IS_HELD_BACK)
+    page.fill(f"#{field}", "Der Zug hat zwanzig Minuten Verspätung.")
+    page.click(f"#{tab} .primary")
+    page.wait_for_selector(answer)
+    if tab == "map":
+        page.focus("#plane")
+        page.keyboard.press("ArrowRight")
+    shown = page.inner_text(answer)
+    page.evaluate("window.release()")
+    page.wait_for_timeout(400)
+    assert page.inner_text(answer) == shown
+
+
 def test_a_column_becomes_a_map_and_a_matrix(page: Page) -> None:
     page.click("#tab-map")
     page.fill(
