@@ -5,6 +5,7 @@ import { languageName, tint } from "./languages.js";
 import { drawMatrix } from "./matrix.js";
 import { drawPlane, highlight } from "./scatter.js";
 import { ask, turns } from "./service.js";
+import { onTab } from "./tabs.js";
 import { milliseconds } from "./timing.js";
 
 const SAMPLE_STATEMENTS = 6;
@@ -12,6 +13,7 @@ const SAMPLE_TEXTS = 60;
 const MOST_PAGES = 3;
 const turn = turns();
 let drawn = null;
+let unseen = false;
 
 // "text<TAB>label": as a spreadsheet pastes two columns.
 function parse(column) {
@@ -40,7 +42,9 @@ function legend() {
       return element("li", {}, tint(button, group));
     }),
   );
-  drawPlane(drawn, groups);
+  // A part that is not open has no size to draw in.
+  unseen = byId("map").hidden;
+  if (!unseen) drawPlane(drawn, groups);
 }
 
 async function draw(event) {
@@ -119,4 +123,5 @@ export function startMap() {
   byId("map-form").addEventListener("submit", draw);
   byId("map-example").addEventListener("click", sample);
   byId("colour-by").addEventListener("change", legend);
+  onTab((name) => name === "map" && unseen && legend());
 }

@@ -173,6 +173,23 @@ def test_a_column_becomes_a_map_and_a_matrix(page: Page) -> None:
     assert "English 2" in page.locator("#legend button").all_inner_texts()
 
 
+def test_a_map_that_was_drawn_behind_another_part_is_there(page: Page) -> None:
+    page.click("#tab-map")
+    page.evaluate(HELD_BACK, "/projection")
+    page.click("#map-form .primary")
+    page.evaluate(IS_HELD_BACK)
+    page.click("#tab-search")
+    page.evaluate("window.release()")
+    expect(page.locator("#map-status")).to_contain_text("texts by")
+    page.click("#tab-map")
+    page.wait_for_selector("#plane .dot")
+    dot, plane = (page.locator(f"#plane{part}").first.bounding_box() for part in (" .dot", ""))
+    assert dot is not None
+    assert plane is not None
+    assert plane["x"] < dot["x"] < plane["x"] + plane["width"]
+    assert page.get_attribute("#plane", "viewBox") != "0 0 0 0"
+
+
 def test_a_sample_of_the_corpus_is_drawn(page: Page) -> None:
     page.click("#tab-map")
     page.click("#map-example")
