@@ -15,6 +15,7 @@ const EXAMPLES = [
 const TYPING_MS = 220;
 
 let corpora = [];
+let corporaKnown = false;
 const turn = turns();
 
 // The question goes into the address; the part that is open stays there.
@@ -37,9 +38,10 @@ async function search() {
   const text = byId("query").value.trim();
   const isLast = turn();
   byId("search-examples").hidden = Boolean(text) || byId("corpus").value !== "demo";
-  if (!text) {
+  const nowhere = corporaKnown && !corpora.length;
+  if (!text || nowhere) {
     remember(location.pathname);
-    say("search-status", "");
+    say("search-status", nowhere ? "There is no corpus yet: PUT /corpora/NAME makes one." : "");
     byId("search-timing").hidden = true;
     byId("hits").replaceChildren();
     return;
@@ -93,8 +95,8 @@ async function readCorpora() {
   );
   byId("corpus").replaceChildren(...options);
   if (corpora.some((corpus) => corpus.name === "demo")) byId("corpus").value = "demo";
+  corporaKnown = true;
   showLanguages();
-  if (!corpora.length) say("search-status", "There is no corpus yet: PUT /corpora/NAME makes one.");
 }
 
 export async function startSearch() {

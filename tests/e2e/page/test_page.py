@@ -275,6 +275,16 @@ def test_a_service_that_is_gone_is_said(page: Page, complaints: list[str]) -> No
     complaints[:] = [said for said in complaints if "ERR_FAILED" not in said]
 
 
+def test_without_a_corpus_it_says_how_to_make_one(page: Page) -> None:
+    page.route("**/corpora", lambda route: route.fulfill(json={"corpora": []}))
+    for address in ("/", "/?q=ice"):
+        page.goto(address)
+        expect(page.locator("#search-status")).to_contain_text("PUT /corpora/NAME")
+    page.fill("#query", "water")
+    page.keyboard.press("Enter")
+    expect(page.locator("#search-status")).to_contain_text("PUT /corpora/NAME")
+
+
 def test_text_is_never_markup(page: Page) -> None:
     page.click("#tab-classify")
     page.fill("#texts", "<img src=x onerror=alert(1)> <b>bold</b>")
