@@ -94,6 +94,9 @@ async function firstDocuments(corpus) {
   return documents;
 }
 
+// A text on one line without tabs, as `parse` wants it.
+const onOneLine = (text) => String(text).replace(/\s+/g, " ");
+
 // Some statements of the searched corpus with their translations, or texts spread over it.
 async function sample() {
   const corpus = byId("corpus").value;
@@ -106,7 +109,7 @@ async function sample() {
       ? documents.filter((one) => wanted.has(one.metadata.statement))
       : documents.filter((_, place) => place % Math.ceil(documents.length / SAMPLE_TEXTS) === 0);
     byId("column").value = chosen
-      .map((one) => (one.metadata.topic ? `${one.text}\t${one.metadata.topic}` : one.text))
+      .map((one) => [one.text, one.metadata.topic].filter(Boolean).map(onOneLine).join("\t"))
       .join("\n");
     await draw();
   } catch (problem) {

@@ -202,6 +202,19 @@ def test_a_sample_of_the_corpus_is_drawn(page: Page) -> None:
     assert re.match(r"-?[01]\.\d{3}: “.+” and “.+”", page.inner_text("#matrix-caption"))
 
 
+def test_a_text_of_several_lines_is_one_dot(page: Page) -> None:
+    texts = ["First line.\nSecond\tline.", "Another.", "A third."]
+    documents = [{"id": str(n), "text": t, "metadata": {}} for n, t in enumerate(texts)]
+    page.route(
+        "**/documents?**",
+        lambda route: route.fulfill(json={"documents": documents, "next_cursor": None}),
+    )
+    page.click("#tab-map")
+    page.click("#map-example")
+    expect(page.locator("#plane .dot")).to_have_count(3)
+    assert page.input_value("#column").splitlines()[0] == "First line. Second line."
+
+
 def test_texts_are_classified(page: Page) -> None:
     page.click("#tab-classify")
     page.click("#classify-form .primary")
