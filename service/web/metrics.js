@@ -1,6 +1,7 @@
 // Prometheus' text format as figures, and figures between two readings.
 
-const OWN = new Set(["/", "/docs", "/assets/{name}", "/favicon.ico", "/metrics", "/openapi.json", "unmatched"]);
+// Not "/": texts are posted there too, by clients of Hugging Face's.
+const OWN = new Set(["/docs", "/assets/{name}", "/favicon.ico", "/metrics", "/openapi.json", "unmatched"]);
 const isOwn = (labels) => OWN.has(labels.route) || (labels.route || "").startsWith("/health");
 
 export function parse(text) {

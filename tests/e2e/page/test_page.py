@@ -253,6 +253,15 @@ def test_live_figures_move(page: Page) -> None:
     assert page.inner_text("#gauges") == before
 
 
+def test_texts_that_are_posted_to_the_root_are_counted(page: Page, server: Server) -> None:
+    page.click("#tab-live")
+    first = page.locator("#gauges output").first
+    expect(first).to_have_text("0")
+    for _ in range(20):
+        assert server.client.post("/", json={"inputs": "Ice floats."}).status_code == 200
+    expect(first).not_to_have_text("0")
+
+
 @pytest.mark.parametrize(
     ("tab", "field"), [("compare", "left"), ("map", "column"), ("classify", "texts")]
 )
