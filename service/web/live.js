@@ -47,7 +47,11 @@ function curve(values) {
 
 async function read() {
   const { answer } = await ask({ path: "/metrics" });
-  readings.push({ at: performance.now(), samples: parse(answer) });
+  const samples = parse(answer);
+  // Counters that fell are those of a service that was started again.
+  const counted = (of) => sum(of, "interlingua_requests_total");
+  if (readings.length && counted(samples) < counted(readings.at(-1).samples)) readings.length = 0;
+  readings.push({ at: performance.now(), samples });
   if (readings.length > WINDOW) readings.shift();
   const [old, now] = [readings[0], readings.at(-1)];
   const previous = readings.at(-2) || now;

@@ -9,11 +9,11 @@ from itertools import product
 import httpx
 import orjson
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Route, expect, sync_playwright
 
 from tests.e2e.conftest import Server
 
-__all__ = ["Browser", "Page", "expect"]
+__all__ = ["Browser", "Page", "Route", "expect"]
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

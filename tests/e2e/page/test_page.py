@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Server, start_server
-from tests.e2e.page.conftest import BIG, Browser, Page, expect
+from tests.e2e.page.conftest import BIG, Browser, Page, Route, expect
 
 pytestmark = pytest.mark.e2e
 
@@ -251,6 +251,21 @@ def test_live_figures_move(page: Page) -> None:
     before = page.inner_text("#gauges")
     page.wait_for_timeout(1500)
     assert page.inner_text("#gauges") == before
+
+
+def test_a_service_that_was_started_again_counts_from_nothing(page: Page) -> None:
+    counts = iter([1000, 1000])
+
+    def answer(route: Route) -> None:
+        name = 'interlingua_requests_total{route="/embed",status="200"}'
+        route.fulfill(body=f"{name} {next(counts, 5)}\n", content_type="text/plain")
+
+    page.route("**/metrics", answer)
+    page.click("#tab-live")
+    first = page.locator("#gauges output").first
+    expect(first).to_have_text("0")
+    page.wait_for_timeout(2500)
+    assert not page.inner_text("#gauges output >> nth=0").startswith("-")
 
 
 def test_texts_that_are_posted_to_the_root_are_counted(page: Page, server: Server) -> None:
