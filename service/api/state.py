@@ -162,6 +162,7 @@ class State:
     def __post_init__(self) -> None:
         fixed = [key.get_secret_value() for key in self.settings.api_keys]
         self.keys = Keys(fixed, self.settings.api_keys_file)
+        self.metrics.ready.set_function(lambda: float(self.takes_requests))
 
     @property
     def resources(self) -> Resources:
@@ -177,6 +178,11 @@ class State:
         """Whether a model cannot be run any more in this process."""
         return self._resources is not None and self._resources.device_lost
 
+    @property
+    def takes_requests(self) -> bool:
+        """Whether this replica is loaded, can compute, and will not stop soon."""
+        return self.phase is Phase.READY and not self.leaving and not self.device_lost
+
     async def wait_until_settled(self) -> Phase:
         """Wait until loading is over; return READY or FAILED."""
         await self._settled.wait()
@@ -186,7 +192,6 @@ class State:
         """Take requests from now on."""
         self._resources = resources
         self.phase = Phase.READY
-        self.metrics.ready.set(1)
         self._settled.set()
 
     def fail(self, error: BaseException) -> None:
@@ -198,13 +203,11 @@ class State:
     def begin_leaving(self) -> None:
         """Tell probes that it will stop soon; requests are taken as before."""
         self.leaving = True
-        self.metrics.ready.set(0)
 
     def begin_draining(self) -> None:
         """Refuse what comes from now on; what is running goes on."""
         if self.phase is not Phase.FAILED:
             self.phase = Phase.DRAINING
-        self.metrics.ready.set(0)
         self._settled.set()
 
 

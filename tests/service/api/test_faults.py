@@ -120,11 +120,13 @@ async def test_or_another_replica_answers_where_that_is_set(
             assert_problem_of_model(await embed(running))
             for path in ("/health/ready", "/health", "/health/live"):
                 assert_problem(await running.client.get(path), 503)
+            assert await running.metric("interlingua_ready") == 0
         guarded = injected._session(running.state.resources)
         guarded._next_attempt = 0.0
         with injected.session_lost(running.state.resources):
             assert (await embed(running)).status_code == 200, "it came back"
         assert (await running.client.get("/health/live")).status_code == 200
+        assert await running.metric("interlingua_ready") == 1
 
 
 async def test_a_thread_that_was_to_end_goes_on(
