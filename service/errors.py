@@ -24,6 +24,7 @@ Their way to HTTP statuses is one table, in `service.api.problems`.
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -109,7 +110,8 @@ class OverloadedError(InterlinguaError):
     """
 
     def __init__(self, message: str, *, retry_after_seconds: float) -> None:
-        super().__init__(message, remedy=f"Retry after {retry_after_seconds:.0f} s.")
+        # Rounded up, as in the header: 0 s would be too early.
+        super().__init__(message, remedy=f"Retry after {math.ceil(retry_after_seconds)} s.")
         self.retry_after_seconds = retry_after_seconds
 
 

@@ -54,6 +54,9 @@ def test_retry_after_is_whole_seconds_rounded_up() -> None:
     error = errors.OverloadedError("Full.", retry_after_seconds=1.2)
     response = problem_response(error, {"type": "http", "path": "/embed"})
     assert response.headers["retry-after"] == "2"
+    assert b"Retry after 2 s." in response.body
+    soon = errors.RateLimitError("Too fast.", retry_after_seconds=0.02)
+    assert soon.remedy == "Retry after 1 s."
 
 
 async def test_unknown_addresses_and_methods(running: Running) -> None:
