@@ -14,6 +14,7 @@ from service.api.corpora import corpus_named
 from service.api.events import EventStream, event_lines
 from service.api.ingest import Event, Ingest
 from service.api.limits import check_count
+from service.api.negotiation import preferred
 from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.corpora import (
@@ -78,7 +79,7 @@ async def upsert_documents(
         if broken == "refuse":
             numbered = checked_lines(numbered, partial(_check, corpus=corpus))
         events = ingest.lines(numbered)
-        if request.headers.get("accept", "").partition(";")[0].strip().lower() in NDJSON:
+        if preferred(request.headers.get("accept", ""), NDJSON):
             return EventStream(event_lines(events), media_type=NDJSON[0])
         counts: Event = {}
         async for event in events:

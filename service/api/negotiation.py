@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import io
 import sys
+from collections.abc import Collection
 from typing import Literal
 
 import numpy as np
@@ -67,8 +68,8 @@ def little_endian(vectors: Formatted) -> Formatted:
     return swapped
 
 
-def preferred(accept: str) -> str | None:
-    """Return the one of the byte forms that `accept` likes best; None for JSON.
+def preferred(accept: str, forms: Collection[str] = (BYTES, NPY)) -> str | None:
+    """Return the one of `forms` that `accept` likes best; None for JSON.
 
     A form must be named to be sent: wildcards, and what is not known here, mean JSON.
     """
@@ -76,9 +77,9 @@ def preferred(accept: str) -> str | None:
     for part in accept.lower().split(","):
         kind, *parameters = (piece.strip() for piece in part.split(";"))
         quality = _quality(parameters)
-        if quality > weight and (kind in _JSON or kind in (BYTES, NPY)):
+        if quality > weight and (kind in _JSON or kind in forms):
             best, weight = kind, quality
-    return best if best in (BYTES, NPY) else None
+    return best if best in forms else None
 
 
 def _quality(parameters: list[str]) -> float:

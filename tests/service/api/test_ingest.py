@@ -87,6 +87,27 @@ async def test_a_stream_tells_of_each_batch_and_broken_line_as_they_come(library
     assert (events[-1]["inserted"], events[-1]["failed"]) == (1200, 1)
 
 
+@pytest.mark.parametrize(
+    ("accept", "streamed"),
+    [
+        ("application/x-ndjson, application/json;q=0.5", True),
+        ("application/x-ndjson, */*", True),
+        ("application/json;q=0.1, application/jsonl", True),
+        ("application/x-ndjson;q=0.5, application/json", False),
+        ("application/x-ndjson;q=0", False),
+        ("*/*", False),
+    ],
+)
+async def test_a_stream_is_answered_where_it_is_liked_best(
+    library: Running, accept: str, streamed: bool
+) -> None:
+    answer = await library.client.post(
+        PATH, content=as_lines({"id": "a", "text": "b"}), headers=NDJSON | {"accept": accept}
+    )
+    kind = answer.headers["content-type"]
+    assert kind == ("application/x-ndjson" if streamed else "application/json")
+
+
 async def test_an_error_in_a_stream_is_its_last_line(library: Running) -> None:
     answer = await library.client.post(
         PATH, params={"model": "nope"}, content=as_lines({"id": "a", "text": "b"}), headers=STREAMED
