@@ -40,11 +40,18 @@ function table(parent, rows) {
   }
 }
 
-function curl(method, path, schema) {
+const escaped = (text) => text.replaceAll("'", "'\\''");
+
+function curl(method, path, schema, parameters) {
   const address = location.origin + path;
   const example = schema && schema.examples && schema.examples[0];
+  const asked = parameters.filter((p) => p.in === "query" && p.required).map((p) => {
+    const [value] = p.schema.examples || [p.name.toUpperCase()];
+    return ` \\\n  --data-urlencode '${escaped(`${p.name}=${value}`)}'`;
+  });
+  if (asked.length && method === "get") return `curl -G ${address}${asked.join("")}`;
   if (!example) return `curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}${address}`;
-  const body = JSON.stringify(example).replaceAll("'", "'\\''");
+  const body = escaped(JSON.stringify(example));
   const verb = method === "post" ? "" : ` -X ${method.toUpperCase()}`;
   return `curl${verb} ${address} \\\n  -H 'content-type: application/json' \\\n  -d '${body}'`;
 }
@@ -65,7 +72,7 @@ function show(api, path, method, route) {
     ]),
     ...fields.map(([name, field]) => [name, kind(field), field.description, required.has(name)]),
   ]);
-  add(section, "pre", curl(method, path, schema));
+  add(section, "pre", curl(method, path, schema, route.parameters || []));
 }
 
 fetch("/openapi.json")

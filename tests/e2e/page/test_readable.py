@@ -101,3 +101,5 @@ def test_the_page_of_the_api_lists_every_address(page: Page, server: Server) -> 
     assert page.locator("section h2").count() == sum(map(len, addresses.values()))
     assert "`" not in page.inner_text("#routes p >> nth=0")
     assert page.locator("#routes p code").count() > 3
+    (search,) = page.locator("pre", has_text="curl -G").all_inner_texts()
+    assert search.endswith("/similar \\\n  --data-urlencode 'q=Warum schwimmt Eis?'")
