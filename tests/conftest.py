@@ -20,5 +20,13 @@ def tiny_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def searching_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a prompt for each side of a search."""
+    prompts = {"query": "question: ", "passage": "text: "}
+    directory = tmp_path_factory.mktemp("bundles") / "searching"
+    return make_tiny_bundle(directory, name="searching", prompts=prompts)
+
+
+@pytest.fixture(scope="session")
 def tiny_encoder(tiny_bundle: Path) -> Encoder:
     return Encoder(tiny_bundle)

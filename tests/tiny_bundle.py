@@ -8,6 +8,7 @@ second and without torch.
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -38,9 +39,17 @@ SENTENCES = (
 
 
 def make_tiny_bundle(
-    directory: Path, *, name: str = "tiny", space: str = "tiny-space", seed: int = 7
+    directory: Path,
+    *,
+    name: str = "tiny",
+    space: str = "tiny-space",
+    seed: int = 7,
+    prompts: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a tiny encoder bundle into `directory` and return it."""
+    """Write a tiny encoder bundle into `directory` and return it.
+
+    Its prompt `ask` is of neither side of a search, unless `prompts` says otherwise.
+    """
     tokenizer = _tokenizer()
     processor = sentencepiece.SentencePieceProcessor()
     processor.LoadFromSerializedProto(tokenizer)
@@ -61,7 +70,7 @@ def make_tiny_bundle(
         languages=LANGUAGES,
         max_tokens=MAX_TOKENS,
         pooling="mean",
-        prompts={"query": "question: "},
+        prompts=dict(prompts or {"ask": "question: "}),
         encoders={
             "*": EncoderEntry(
                 graph="encoder.onnx",

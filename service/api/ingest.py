@@ -15,7 +15,7 @@ import numpy as np
 from service.api.body import parse_json
 from service.api.work import Work
 from service.errors import ConflictError, InputError, OverloadedError
-from service.inference.encoder import Encoder
+from service.inference.encoder import DOCUMENT_PROMPTS, Encoder
 from service.inference.request import Embedded, EmbedOptions
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
@@ -79,8 +79,9 @@ class Ingest:
         encoded = np.empty((0, self._corpus.dimension), dtype=np.float32)
         if batch.texts:
             encoder = encoder or await self._choose_encoder()
-            options = EmbedOptions(dimensions=self._corpus.dimension, normalize=True)
-            embedded = await self._work.embed(encoder, batch.texts, options, field="documents")
+            embedded = await self._work.embed(
+                encoder, batch.texts, self._options(encoder), field="documents"
+            )
             self._truncated += len(embedded.truncated)
             encoded = embedded.vectors
         await self._store(batch, encoded)
@@ -150,7 +151,7 @@ class Ingest:
             texts = batch.texts[start : start + TEXTS_AT_ONCE]
             embedded = await self._embed_patiently(await self._choose_encoder(), texts)
             self._truncated += len(embedded.truncated)
-            parts.append(embedded.vectors[:, : self._corpus.dimension])
+            parts.append(embedded.vectors)
         await self._stored()
         self._storing = asyncio.create_task(self._store(batch, np.concatenate(parts)))
 
@@ -167,13 +168,20 @@ class Ingest:
             )
         return self._encoder
 
+    def _options(self, encoder: Encoder) -> EmbedOptions:
+        return EmbedOptions(
+            dimensions=self._corpus.dimension,
+            normalize=True,
+            prompt=encoder.prompt_among(DOCUMENT_PROMPTS),
+        )
+
     async def _embed_patiently(self, encoder: Encoder, texts: Sequence[str]) -> Embedded:
         # The sender of a stream is slowed by not reading on, which serves it better than an error
         # in the middle.
         patience_ends = time.monotonic() + self._work.timeout_seconds
         while True:
             try:
-                return await self._work.embed_part(encoder, texts)
+                return await self._work.embed_part(encoder, texts, self._options(encoder))
             except OverloadedError as error:
                 if time.monotonic() > patience_ends:
                     raise

@@ -15,7 +15,7 @@ from service.api.openapi import answer, body
 from service.api.schemas.corpora import ReencodeRequest
 from service.api.schemas.jobs import JobAnswer
 from service.api.work import WorkOf
-from service.inference.patient import embed_all
+from service.inference.patient import background_documents, embed_all
 from service.inference.session import Vectors
 from service.jobs.job import Job, Result
 from service.search.reencode import NewSpace, reencode
@@ -49,7 +49,9 @@ async def reencode_corpus(
 
     def task(job: Job) -> Result:
         def embed(texts: Sequence[str]) -> Vectors:
-            return embed_all(resources.engine, encoder, texts, check=job.check)
+            return embed_all(
+                resources.engine, encoder, texts, background_documents(encoder), check=job.check
+            )
 
         def progress(done: int, total: int) -> None:
             job.progress(done, total, f"encoding with {encoder.name}")

@@ -129,11 +129,12 @@ async def _rank(
     cut: Side = "right",
 ) -> Ranked:
     def options(prompts: Sequence[str]) -> EmbedOptions:
-        known = encoder.manifest.prompts
-        there = [name for name in prompts if name in known]
-        prompt = next((name for name in there if known[name]), there[0] if there else None)
         return EmbedOptions(
-            language=language, truncate=truncate, cut=cut, normalize=True, prompt=prompt
+            language=language,
+            truncate=truncate,
+            cut=cut,
+            normalize=True,
+            prompt=encoder.prompt_among(prompts),
         )
 
     with called("inputs", field):

@@ -23,6 +23,7 @@ from service.api.state import Resources
 from service.api.work import Work, WorkOf
 from service.demo.loader import DEMO_NAME
 from service.errors import InputError, NotFoundError, TooLargeError
+from service.inference.encoder import QUERY_PROMPTS
 from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
@@ -181,7 +182,12 @@ async def _query_vectors(request: SimilarRequest, corpus: CorpusBackend, work: W
     encoder = work.resources.encoder_for_space(
         corpus.space, preferred=corpus.model, named=request.model, language=request.language
     )
-    options = EmbedOptions(language=request.language, dimensions=corpus.dimension, normalize=True)
+    options = EmbedOptions(
+        language=request.language,
+        dimensions=corpus.dimension,
+        normalize=True,
+        prompt=encoder.prompt_among(QUERY_PROMPTS),
+    )
     found = await embed_inputs(
         work, encoder, request.inputs, options, document=request.document_options
     )

@@ -86,13 +86,15 @@ class Work:
         async with cancelled_on_disconnect(self._request):
             return await self._embed(encoder, texts, options, self._seconds_left(), told=told)
 
-    async def embed_part(self, encoder: Encoder, texts: Sequence[str]) -> Embedded:
+    async def embed_part(
+        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions | None = None
+    ) -> Embedded:
         """Return the vectors of one batch of a streamed body; each batch has the whole timeout.
 
         The connection is not watched: what comes from it next is the rest of the body, and its
         reader learns of a client that is gone.
         """
-        return await self._embed(encoder, texts, None, self.timeout_seconds)
+        return await self._embed(encoder, texts, options, self.timeout_seconds)
 
     async def _embed(
         self,

@@ -25,7 +25,7 @@ from service.errors import InputError, NotFoundError
 from service.hardware import available_cores
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
-from service.inference.patient import embed_patiently
+from service.inference.patient import background_documents, embed_patiently
 from service.inference.request import check_dimensions
 from service.search.backend import CorporaBackend, CorpusBackend
 from service.search.fields import FieldTypes, check_types
@@ -73,6 +73,7 @@ def run_index(
     ids = GeneratedIds(paths)
     with opened_corpora(data) as corpora:
         corpus, encoder = _open(corpora, name, model, data, new)
+        options = background_documents(encoder)
         engine = Engine(
             workers=available_cores(), batch_tokens=BATCH_TOKENS, queue_tokens=QUEUE_TOKENS
         )
@@ -83,7 +84,7 @@ def run_index(
                 for counts in index_documents(
                     corpus,
                     reader.items(source, corpus, ids),
-                    lambda texts: embed_patiently(engine, encoder, texts).vectors,
+                    lambda texts: embed_patiently(engine, encoder, texts, options).vectors,
                     overwrite=overwrite,
                 ):
                     progress.update(counts.total, source.fraction)

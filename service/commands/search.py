@@ -44,6 +44,7 @@ def search(
     Example: interlingua search "Warum schwimmt Eis?" --corpus demo -k 3 --languages en,ja
     """
     from service.api.hits import hit_answer
+    from service.inference.encoder import QUERY_PROMPTS
     from service.search.grouping import Grouping
     from service.search.query import Query, find
 
@@ -58,7 +59,11 @@ def search(
     with opened_corpora(data) as corpora:
         opened = corpora.get(corpus)
         encoder = fitting_encoder(opened, model, data)
-        vectors = encoder.encode(queries, dimensions=opened.dimension)
+        vectors = encoder.encode(
+            queries,
+            dimensions=opened.dimension,
+            prefix=encoder.prompt_prefix(encoder.prompt_among(QUERY_PROMPTS)),
+        )
         for text, found in zip(queries, find(opened, vectors, query), strict=True):
             if as_json:
                 click.echo(orjson.dumps([hit_answer(one) for one in found]))

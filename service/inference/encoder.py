@@ -25,7 +25,8 @@ BATCH_TOKENS = 4096
 
 QUERY_PROMPTS = ("query",)
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
-"""What the prompts of the two sides of a search are called, as sentence-transformers has it."""
+"""What the prompts of the two sides of a search are called, as sentence-transformers has it: what
+is searched with, and what is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,16 @@ class Encoder:
                 remedy="Name one of them, or leave the field out to have it detected.",
             )
         return self.towers[language], language
+
+    def prompt_among(self, names: Sequence[str]) -> str | None:
+        """Return the first of `names` that is a prompt, those that are empty last; None for none.
+
+        Args:
+            names: `QUERY_PROMPTS` or `DOCUMENT_PROMPTS`.
+        """
+        prompts = self.manifest.prompts
+        there = sorted((name for name in names if name in prompts), key=lambda n: not prompts[n])
+        return there[0] if there else None
 
     def prompt_prefix(self, name: str | None) -> str:
         """Return what is put before each text: a prompt by name, or the bundle's default.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from service.errors import OverloadedError
-from service.inference.encoder import Encoder
+from service.inference.encoder import DOCUMENT_PROMPTS, Encoder
 from service.inference.engine import Engine
 from service.inference.fairness import BACKGROUND
 from service.inference.request import Embedded, EmbedOptions
@@ -20,6 +20,11 @@ LONGEST_PAUSE_SECONDS = 1.0
 TEXTS_AT_ONCE = 256
 """Few enough that a request waits for little, and that they fit the queue."""
 _BACKGROUND = EmbedOptions(client=BACKGROUND)
+
+
+def background_documents(encoder: Encoder) -> EmbedOptions:
+    """Return how the documents of a corpus are embedded while requests go first."""
+    return EmbedOptions(client=BACKGROUND, prompt=encoder.prompt_among(DOCUMENT_PROMPTS))
 
 
 def embed_patiently(

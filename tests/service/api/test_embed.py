@@ -47,7 +47,7 @@ async def test_normalize_false_leaves_the_length(running: Running, tiny_encoder:
 
 
 async def test_a_prompt_is_put_before_each_text(running: Running, tiny_encoder: Encoder) -> None:
-    body = {"inputs": "where?", "prompt_name": "query"}
+    body = {"inputs": "where?", "prompt_name": "ask"}
     response = await running.client.post("/embed", json=body)
     expected = tiny_encoder.encode(["question: where?"])
     np.testing.assert_allclose(response.json(), expected, atol=1e-6)

@@ -11,8 +11,7 @@ TEXTS = ["Fresh bread smells best.", "The cat sleeps on the windowsill.", "Die K
 
 
 def cosines(encoder: Encoder) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    # The tiny bundle has a prompt for queries and none for documents.
-    (query,) = encoder.encode([f"question: {QUERY}"])
+    query = encoder.encode(QUERY)
     return np.asarray(encoder.encode(TEXTS) @ query, dtype=np.float32)
 
 

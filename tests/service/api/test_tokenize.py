@@ -29,7 +29,7 @@ async def test_a_list_gives_a_list_for_each(running: Running) -> None:
 async def test_a_prompt_is_tokenised_with_the_text(running: Running) -> None:
     body = {"inputs": "bread"}
     plain = (await running.client.post("/tokenize", json=body)).json()[0]
-    prompted = (await running.client.post("/tokenize", json=body | {"prompt_name": "query"})).json()
+    prompted = (await running.client.post("/tokenize", json=body | {"prompt_name": "ask"})).json()
     assert len(prompted[0]) > len(plain)
     assert_problem(
         await running.client.post("/tokenize", json=body | {"prompt_name": "x"}),

@@ -33,7 +33,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_bundle: Path) -> R
     monkeypatch.setenv("INTERLINGUA_DATA", str(tmp_path / "data"))
 
     def run(command: str, *args: str, input: bytes | None = None) -> Result:
-        model = () if command == "mine" else ("--model", str(tiny_bundle))
+        given = command == "mine" or "--model" in args
+        model = () if given else ("--model", str(tiny_bundle))
         return CliRunner().invoke(main, [command, *args, *model], input=input)
 
     return run
@@ -115,6 +116,18 @@ def test_parquet(run: Run, tmp_path: Path, tiny_encoder: Encoder) -> None:
     assert set(corpus_documents(tmp_path)) == {"1", "2"}
     (hits,) = [json.loads(run("search", "bread", "--corpus", "notes", "--json").stdout)]
     assert (hits[0]["id"], round(hits[0]["score"], 4)) == ("1", 1.0)
+
+
+def test_each_side_of_a_search_has_its_prompt(
+    run: Run, searching_bundle: Path, tiny_encoder: Encoder
+) -> None:
+    Path("notes.jsonl").write_bytes(as_jsonl(RECORDS))
+    index(run, "notes.jsonl", "--model", str(searching_bundle))
+    text = str(RECORDS[0]["text"])
+    said = run("search", text, "--corpus", "notes", "--json", "--model", str(searching_bundle))
+    hits = {hit["id"]: hit["score"] for hit in json.loads(said.stdout)}
+    asked, stored = tiny_encoder.encode([f"question: {text}", f"text: {text}"])
+    assert hits["cat-en"] == pytest.approx(float(asked @ stored), abs=1e-5)
 
 
 def test_cells_are_of_the_types_that_the_corpus_declares(run: Run, tmp_path: Path) -> None:

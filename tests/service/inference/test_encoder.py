@@ -39,7 +39,7 @@ def test_the_default_prompt_is_put_before_texts_as_the_server_does(
     tiny_bundle: Path, tiny_encoder: Encoder
 ) -> None:
     bundle = read_bundle(tiny_bundle)
-    manifest = bundle.manifest.model_copy(update={"default_prompt": "query"})
+    manifest = bundle.manifest.model_copy(update={"default_prompt": "ask"})
     prompted = Encoder(Bundle(tiny_bundle, manifest))
     expected = tiny_encoder.encode(["question: bread", "question: "])
     np.testing.assert_allclose(prompted.encode(["bread", ""]), expected, atol=1e-6)

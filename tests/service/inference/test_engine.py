@@ -112,9 +112,9 @@ async def test_truncation_is_told_or_refused(engine: Engine, tiny_encoder: Encod
 
 
 async def test_prompt_is_put_before_each_text(engine: Engine, tiny_encoder: Encoder) -> None:
-    result = await engine.embed(tiny_encoder, ["cat"], EmbedOptions(prompt="query"))
+    result = await engine.embed(tiny_encoder, ["cat"], EmbedOptions(prompt="ask"))
     np.testing.assert_allclose(result.vectors[0], tiny_encoder.encode("question: cat"), atol=1e-6)
-    with pytest.raises(InputError, match="query"):
+    with pytest.raises(InputError, match="ask"):
         await engine.embed(tiny_encoder, ["cat"], EmbedOptions(prompt="passage"))
 
 

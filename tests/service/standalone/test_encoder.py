@@ -53,19 +53,22 @@ def test_without_numpy_it_is_a_list_of_arrays(encoder: Encoder) -> None:
     assert [row.shape for row in rows] == [(encoder.dimension,)] * len(TEXTS)
 
 
-def test_prompts(tiny_bundle: Path, encoder: Encoder) -> None:
+def test_prompts(tiny_bundle: Path, searching_bundle: Path) -> None:
+    encoder = Encoder(searching_bundle)
     expected = encoder.encode("question: bread")
     np.testing.assert_array_equal(encoder.encode("bread", prompt_name="query"), expected)
     np.testing.assert_array_equal(encoder.encode("bread", prompt="question: "), expected)
     np.testing.assert_array_equal(encoder.encode_query(["bread"])[0], expected)
-    np.testing.assert_array_equal(encoder.encode_document(["bread"])[0], encoder.encode("bread"))
+    document = encoder.encode("text: bread")
+    np.testing.assert_array_equal(encoder.encode_document(["bread"])[0], document)
     by_default = Encoder(tiny_bundle, prompts={"p": "question: "}, default_prompt_name="p")
     np.testing.assert_array_equal(by_default.encode("bread"), expected)
 
 
 @pytest.mark.parametrize("method", ["encode_query", "encode_document"])
 def test_the_two_sides_of_a_search_take_what_encode_takes(tiny_bundle: Path, method: str) -> None:
-    encoder = Encoder(tiny_bundle, prompts={"p": "other: "}, default_prompt_name="p")
+    prompts = {"p": "other: ", "query": "question: "}
+    encoder = Encoder(tiny_bundle, prompts=prompts, default_prompt_name="p")
     prompt = {"encode_query": "question: ", "encode_document": ""}[method]  # never the default
     encode = getattr(encoder, method)
     np.testing.assert_array_equal(encode("bread"), encoder.encode("bread", prompt=prompt))

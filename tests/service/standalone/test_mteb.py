@@ -31,11 +31,13 @@ def test_batches_are_put_together(tiny_bundle: Path, tiny_encoder: Inner) -> Non
     np.testing.assert_allclose(np.asarray(found), tiny_encoder.encode(texts), atol=1e-6)
 
 
-def test_the_side_of_a_search_chooses_the_prompt(tiny_bundle: Path, tiny_encoder: Inner) -> None:
-    model = MtebEncoder(tiny_bundle)
+def test_the_side_of_a_search_chooses_the_prompt(
+    searching_bundle: Path, tiny_encoder: Inner
+) -> None:
+    model = MtebEncoder(searching_bundle)
     expected = tiny_encoder.encode(["question: a", "question: b"])
     np.testing.assert_allclose(np.asarray(encode(model, "query", ["a", "b"])), expected, atol=1e-6)
-    plain = tiny_encoder.encode(["a", "b"])
+    plain = tiny_encoder.encode(["a", "b"])  # mteb has no side called `passage`
     np.testing.assert_allclose(np.asarray(encode(model, "document", ["a", "b"])), plain, atol=1e-6)
 
 
