@@ -35,11 +35,13 @@ class EncoderChoice:
         model: The bundle's directory; on a cluster, the same path on every machine.
         dimensions: Of the vectors; all where None.
         language: Of texts that name none.
+        prompt: One of the model's, by name, put before each text; its default where None.
     """
 
     model: Path
     dimensions: int | None = None
     language: str | None = None
+    prompt: str | None = None
 
 
 class Worker:
@@ -52,8 +54,10 @@ class Worker:
     def encode(self, items: tuple[Item, ...]) -> Vectors:
         """Return float32 [items, dimensions], in the order of `items`."""
         choice, encoder = self._choice, self._encoder
+        prefix = encoder.prompt_prefix(choice.prompt)
         if not encoder.needs_language:
-            return encoder.encode([item.text for item in items], dimensions=choice.dimensions)
+            texts = [item.text for item in items]
+            return encoder.encode(texts, dimensions=choice.dimensions, prefix=prefix)
         languages = {item.language or choice.language for item in items}
         width = choice.dimensions or encoder.dimension
         vectors = np.zeros((len(items), width), dtype=np.float32)
@@ -64,7 +68,10 @@ class Worker:
                 if (item.language or choice.language) == language
             ]
             vectors[rows] = encoder.encode(
-                [items[row].text for row in rows], language=language, dimensions=choice.dimensions
+                [items[row].text for row in rows],
+                language=language,
+                dimensions=choice.dimensions,
+                prefix=prefix,
             )
         return vectors
 

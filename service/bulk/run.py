@@ -12,6 +12,7 @@ from service.bulk.items import Item
 from service.bulk.shards import Output, Shard, cut
 from service.errors import InputError
 from service.huggingface.bundle import read_model
+from service.inference.encoder import prompt_prefix
 
 EngineName: TypeAlias = Literal["local", "ray"]
 
@@ -63,7 +64,7 @@ def embed_items(
         report: Called after each shard.
 
     Raises:
-        InputError: Dimensions that the model does not have, or a shard without rows.
+        InputError: Dimensions or a prompt that the model does not have, or a shard without rows.
         StorageError: The disk refused.
     """
     manifest = read_model(choice.model).manifest
@@ -76,6 +77,7 @@ def embed_items(
         )
     if shard_rows < 1:
         raise InputError("A shard has at least 1 row.", field="shard_rows", given=shard_rows)
+    prefix = prompt_prefix(manifest, choice.prompt)
     output, progress = Output(directory), Progress()
     engine, told = engine or Engine(), report or (lambda _: None)
 
@@ -86,6 +88,7 @@ def embed_items(
             model=manifest.identity,
             dimensions=dimensions,
             language=choice.language,
+            prefix=prefix,
         ):
             progress.shards += 1
             if output.has(shard):

@@ -36,7 +36,13 @@ class Shard:
 
 
 def cut(
-    items: Iterable[Item], rows: int, *, model: str, dimensions: int, language: str | None = None
+    items: Iterable[Item],
+    rows: int,
+    *,
+    model: str,
+    dimensions: int,
+    language: str | None = None,
+    prefix: str = "",
 ) -> Iterator[Shard]:
     """Yield `items` in shards of `rows`, the last one shorter.
 
@@ -46,13 +52,14 @@ def cut(
         model: Identity of the encoder's weights.
         dimensions: Of the vectors.
         language: Of texts that name none; a model with an encoder a language tells them apart.
+        prefix: What is put before each text.
     """
     iterator = iter(items)
     number = 0
     while part := tuple(islice(iterator, rows)):
         digest = hashlib.sha256(f"{model}\0{dimensions}\0".encode())
         for item in part:
-            for field in (item.id, item.text, item.language or language or ""):
+            for field in (item.id, prefix + item.text, item.language or language or ""):
                 encoded = field.encode()
                 digest.update(len(encoded).to_bytes(8, "little") + encoded)
         yield Shard(number, part, digest.hexdigest())

@@ -25,6 +25,7 @@ _CHUNK_TEXTS = 1024
 @model_option
 @click.option("--dimensions", type=int, help="Keep only the first so many dimensions.")
 @click.option("--language", help="Of all texts, for models with an encoder a language.")
+@click.option("--prompt-name", help="Of the model's prompts, to be put before each text.")
 @click.option(
     "--format",
     "output_format",
@@ -55,6 +56,7 @@ def embed(  # one parameter an option
     model: Path | None,
     dimensions: int | None,
     language: str | None,
+    prompt_name: str | None,
     output_format: str,
     out: Path | None,
     engine: str,
@@ -84,7 +86,7 @@ def embed(  # one parameter an option
         _embed_files(
             texts,
             out,
-            EncoderChoice(directory, dimensions, language),
+            EncoderChoice(directory, dimensions, language, prompt_name),
             Engine("ray" if engine == "ray" else "local", ray_address, workers),
             FieldNames(id=id_field, text=text_field),
             shard_rows,
@@ -95,9 +97,11 @@ def embed(  # one parameter an option
 
     encoder = Encoder(directory)
     check_dimensions(encoder, dimensions)
+    prefix = encoder.prompt_prefix(prompt_name)
     writer = vector_writer(sys.stdout.buffer, cast("VectorFormat", output_format))
     for chunk in chunks(texts or lines(sys.stdin), _CHUNK_TEXTS):
-        writer.write(chunk, encoder.encode(chunk, dimensions=dimensions, language=language))
+        vectors = encoder.encode(chunk, dimensions=dimensions, language=language, prefix=prefix)
+        writer.write(chunk, vectors)
     writer.close()
 
 

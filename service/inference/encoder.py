@@ -139,17 +139,7 @@ class Encoder:
         Raises:
             InputError: The bundle has no prompt of that name.
         """
-        prompts, name = self.manifest.prompts, name or self.manifest.default_prompt
-        if name is None:
-            return ""
-        if name not in prompts:
-            raise InputError(
-                f"{self.name} has no prompt of that name; it has {', '.join(prompts) or 'none'}.",
-                field="prompt_name",
-                given=name,
-                remedy="Leave the field out, or name one of them.",
-            )
-        return prompts[name]
+        return prompt_prefix(self.manifest, name)
 
     def encode(
         self,
@@ -200,6 +190,25 @@ class Encoder:
                 vectors[[positions[i] for i in group]] = tower.session.run(inputs)
         normalised = self.manifest.normalised if normalize is None else normalize
         return finish(vectors, dimensions=dimensions, normalised=normalised)
+
+
+def prompt_prefix(manifest: Manifest, name: str | None) -> str:
+    """Return what is put before each text: a prompt by name, or the default of the model.
+
+    Raises:
+        InputError: It has no prompt of that name.
+    """
+    prompts, name = manifest.prompts, name or manifest.default_prompt
+    if name is None:
+        return ""
+    if name not in prompts:
+        raise InputError(
+            f"{manifest.name} has no prompt of that name; it has {', '.join(prompts) or 'none'}.",
+            field="prompt_name",
+            given=name,
+            remedy="Leave the field out, or name one of them.",
+        )
+    return prompts[name]
 
 
 def pooler_of(bundle: Bundle, entry: EncoderEntry) -> Pooler | None:

@@ -91,6 +91,18 @@ def test_texts_of_another_language_are_encoded_again(model: Path, tmp_path: Path
     assert again == [0, 50]
 
 
+def test_a_prompt_is_put_before_each_text(model: Path, tmp_path: Path) -> None:
+    embed(model, tmp_path)
+    choice = EncoderChoice(model, prompt="ask")
+    assert embed_items(ITEMS, tmp_path, choice=choice, shard_rows=8).encoded == 50
+    assert embed_items(ITEMS, tmp_path, choice=choice, shard_rows=8).kept == 50
+    expected = Encoder(model).encode([f"question: {item.text}" for item in ITEMS])
+    _, vectors = read_shards(tmp_path)
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)
+    with pytest.raises(InputError, match="it has ask"):
+        embed_items(ITEMS, tmp_path, choice=EncoderChoice(model, prompt="answer"))
+
+
 def test_what_cannot_be_is_refused(model: Path, tmp_path: Path) -> None:
     for dimensions in (-1, 0, DIMENSION + 1):
         with pytest.raises(InputError) as caught:
