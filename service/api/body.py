@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TypeVar
 
@@ -175,11 +176,18 @@ async def lines(request: Request, *, limit_bytes: int) -> AsyncIterator[tuple[in
         for line in whole:
             number += 1
             _check_line(number, line, limit_bytes)
-            if line.strip():
-                yield number, line
+            text = _without_mark(number, line)
+            if text.strip():
+                yield number, text
         _check_line(number + 1, rest, limit_bytes)
-    if rest.strip():
-        yield number + 1, rest
+    text = _without_mark(number + 1, rest)
+    if text.strip():
+        yield number + 1, text
+
+
+def _without_mark(number: int, line: bytes) -> bytes:
+    """Return `line` without the byte order mark that some editors and exports begin a file with."""
+    return line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
 def _check_line(number: int, line: bytes, limit_bytes: int) -> None:

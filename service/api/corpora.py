@@ -13,8 +13,9 @@ from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.corpora import CorporaAnswer, CorpusAnswer, CreateCorpusRequest
 from service.api.work import Work, WorkOf
-from service.errors import ConflictError, InputError
+from service.errors import ConflictError
 from service.inference.encoder import Encoder
+from service.inference.request import check_dimensions
 from service.search.backend import CorpusBackend, CorpusInfo
 from service.search.document import Metadata, check_metadata
 from service.search.fields import check_types
@@ -107,13 +108,7 @@ async def corpus_named(name: str, work: Work) -> CorpusBackend:
 
 def dimension_of(wanted: int | None, encoder: Encoder) -> int:
     """Return the width that a corpus of `encoder` has, or raise InputError."""
-    if wanted is not None and wanted > encoder.dimension:
-        raise InputError(
-            f"{encoder.name} has {encoder.dimension} dimensions.",
-            field="dimensions",
-            given=wanted,
-            remedy=f"Ask for 1 to {encoder.dimension}, or leave the field out.",
-        )
+    check_dimensions(encoder, wanted)
     return wanted or encoder.dimension
 
 

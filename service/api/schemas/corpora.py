@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
-from service.api.schemas.parts import Answer, ModelName, Request
+from service.api.schemas.parts import Answer, ModelName, Request, Width
 from service.api.schemas.similar import FILTER
 from service.errors import InputError
 from service.search.policy import IndexKind
@@ -45,8 +45,8 @@ class CreateCorpusRequest(Request):
     )
 
     model: ModelName = None
-    dimensions: int | None = Field(
-        None, ge=1, description="Width of the stored vectors; the model's own if left out"
+    dimensions: Width | None = Field(
+        None, description="Width of the stored vectors; the model's own if left out"
     )
     metadata: dict[str, JsonValue] | None = Field(
         None, description="An object of your own, kept with the corpus"
@@ -73,8 +73,8 @@ class ReencodeRequest(Request):
     model_config = ConfigDict(json_schema_extra={"examples": [{"dimensions": 128}]})
 
     model: ModelName = None
-    dimensions: int | None = Field(
-        None, ge=1, description="Width of the stored vectors; the model's own if left out"
+    dimensions: Width | None = Field(
+        None, description="Width of the stored vectors; the model's own if left out"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, ConfigDict, Field, WithJsonSchema
 
-from service.api.schemas.parts import LanguageCode, ModelName, Request, Texts
+from service.api.schemas.parts import LanguageCode, ModelName, Request, Texts, Width
 from service.api.schemas.splitting import DocumentFields
 from service.errors import InputError
 from service.inference.formats import Format
@@ -94,8 +94,8 @@ class EmbedRequest(Cutting, DocumentFields):
     normalize: bool | None = Field(
         None, description="Whether vectors are scaled to length 1; they are if left out"
     )  # fmt: skip
-    dimensions: int | None = Field(
-        None, ge=1, description="Keep only the first so many dimensions of each vector"
+    dimensions: Width | None = Field(
+        None, description="Keep only the first so many dimensions of each vector"
     )
     precision: Precision = None
     encoding_format: Encoding = None

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from service.api.schemas.embed import Encoding, Precision
-from service.api.schemas.parts import Answer, LanguageCode, Request, Texts
+from service.api.schemas.parts import Answer, LanguageCode, Request, Texts, Width
 
 
 class EmbeddingsRequest(Request):
@@ -25,8 +25,8 @@ class EmbeddingsRequest(Request):
     )
     encoding_format: Encoding = None
     precision: Precision = None
-    dimensions: int | None = Field(
-        None, ge=1, description="Keep only the first so many dimensions; vectors keep length 1"
+    dimensions: Width | None = Field(
+        None, description="Keep only the first so many dimensions; vectors keep length 1"
     )
     user: str | None = Field(None, description="Ignored")
     language: LanguageCode = None

@@ -18,6 +18,9 @@ from service.errors import InputError
 
 Decode = Callable[[list[int]], str]
 
+Width = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})]
+"""A number of dimensions; too few are refused where the model is known, with the most it has."""
+
 DECODE = "decode"
 """Key of the validation's context for what reads token ids; without it they are refused."""
 

@@ -168,6 +168,12 @@ async def test_lines_are_stored_and_broken_ones_reported_by_number(library: Runn
     assert answer["errors"][1]["field"] == "document.text"
 
 
+async def test_lines_behind_a_byte_order_mark(library: Running) -> None:
+    lines = b'\xef\xbb\xbf{"id": "first", "text": "a"}\n{"id": "second", "text": "b"}\n'
+    answer = await library.client.post(PATH, content=lines, headers=NDJSON)
+    assert answer.json()["inserted"] == 2
+
+
 async def test_a_line_for_an_id_seen_before_replaces_it(library: Running) -> None:
     body = as_lines({"id": "a", "text": "one"}, {"id": "a", "text": "two"})
     answer = (await library.client.post(PATH, content=body, headers=NDJSON)).json()

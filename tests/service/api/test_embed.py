@@ -33,6 +33,13 @@ async def test_texts_is_another_name_for_inputs(running: Running) -> None:
     assert a.json() == b.json()
 
 
+async def test_too_few_dimensions_are_told_the_most(running: Running) -> None:
+    for path, text in (("/embed", "inputs"), ("/v1/embeddings", "input")):
+        body = {text: "a", "model": "tiny", "dimensions": 0}
+        answer = await running.client.post(path, json=body)
+        assert f"Ask for 1 to {DIMENSION}" in answer.text
+
+
 async def test_cutting_dimensions_scales_to_length_1_again(running: Running) -> None:
     response = await running.client.post("/embed", json={"inputs": TEXTS[0], "dimensions": 8})
     (vector,) = np.asarray(response.json())
