@@ -26,7 +26,8 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -182,6 +183,16 @@ def unknown_name(
         given=name,
         remedy=f"There are: {', '.join(known) or nothing}.",
     )
+
+
+@contextmanager
+def in_field(field: str) -> Iterator[None]:
+    """Have an InputError of what is done within name `field`: only the caller knows the place."""
+    try:
+        yield
+    except InputError as error:
+        error.field = field
+        raise
 
 
 def shorten(value: object, limit: int = 80) -> str:

@@ -27,7 +27,7 @@ from service.classification.examples import MAX_LABELS, ExampleCollector
 from service.classification.fit import FitOptions
 from service.classification.head import Head
 from service.classification.making import HeadPlan, check_plan, make_head
-from service.errors import InputError, MalformedError, shorten
+from service.errors import InputError, MalformedError, in_field, shorten
 from service.inference.fairness import BACKGROUND
 from service.inference.patient import embed_all
 from service.inference.request import EmbedOptions
@@ -193,11 +193,8 @@ async def _collect_lines(
 ) -> None:
     async for number, line in lines(request, limit_bytes=limit_bytes):
         place = f"line {number}"
-        try:
+        with in_field(place):
             record = parse_json(line, name="line")
-        except MalformedError as error:
-            error.field = place
-            raise
         _add(record, wanted, collector, place=place)
 
 

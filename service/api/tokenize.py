@@ -14,7 +14,7 @@ from service.api.responses import Json
 from service.api.schemas.tokenize import DecodeRequest, TokenAnswer, TokenizeRequest
 from service.api.token_input import decoder_for
 from service.api.work import Work, WorkOf
-from service.errors import InputError
+from service.errors import in_field
 from service.inference.encoder import Encoder
 from service.security.grants import Scope
 
@@ -73,9 +73,6 @@ def _texts(work: Work, request: DecodeRequest) -> list[str]:
     assert read is not None, "native ids are always read; this is a bug"
     texts = []
     for position, ids in enumerate(request.ids):
-        try:
+        with in_field(f"ids[{position}]"):
             texts.append(read(ids))
-        except InputError as error:
-            error.field = f"ids[{position}]"
-            raise
     return texts

@@ -14,7 +14,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from service.errors import InputError
+from service.errors import InputError, in_field
 
 Decode = Callable[[list[int]], str]
 
@@ -67,11 +67,8 @@ def _decoded(value: list[object], decode: Decode, *, field: str) -> list[object]
         if not isinstance(row, list) or not all(isinstance(id, int) for id in row):
             texts.append(row)
             continue
-        try:
+        with in_field(f"{field}[{position}]"):
             texts.append(decode(row))
-        except InputError as error:
-            error.field = f"{field}[{position}]"
-            raise
     return texts
 
 
