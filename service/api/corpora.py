@@ -108,7 +108,7 @@ async def corpus_named(name: str, work: Work) -> CorpusBackend:
 
 def dimension_of(wanted: int | None, encoder: Encoder) -> int:
     """Return the width that a corpus of `encoder` has, or raise InputError."""
-    check_dimensions(encoder, wanted)
+    check_dimensions(encoder.manifest, wanted)
     return wanted or encoder.dimension
 
 

@@ -13,6 +13,7 @@ from service.bulk.shards import Output, Shard, cut
 from service.errors import InputError
 from service.huggingface.bundle import read_model
 from service.inference.encoder import prompt_prefix
+from service.inference.request import check_dimensions
 
 EngineName: TypeAlias = Literal["local", "ray"]
 
@@ -68,13 +69,8 @@ def embed_items(
         StorageError: The disk refused.
     """
     manifest = read_model(choice.model).manifest
-    dimensions = manifest.dimension if choice.dimensions is None else choice.dimensions
-    if not 1 <= dimensions <= manifest.dimension:
-        raise InputError(
-            f"{manifest.name} has {manifest.dimension} dimensions.",
-            field="dimensions",
-            given=choice.dimensions,
-        )
+    check_dimensions(manifest, choice.dimensions)
+    dimensions = choice.dimensions or manifest.dimension
     if shard_rows < 1:
         raise InputError("A shard has at least 1 row.", field="shard_rows", given=shard_rows)
     prefix = prompt_prefix(manifest, choice.prompt)

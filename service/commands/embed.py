@@ -96,7 +96,7 @@ def embed(  # one parameter an option
     from service.inference.request import check_dimensions
 
     encoder = Encoder(directory)
-    check_dimensions(encoder, dimensions)
+    check_dimensions(encoder.manifest, dimensions)
     prefix = encoder.prompt_prefix(prompt_name)
     writer = vector_writer(sys.stdout.buffer, cast("VectorFormat", output_format))
     for chunk in chunks(texts or lines(sys.stdin), _CHUNK_TEXTS):

@@ -148,7 +148,7 @@ def _open(
         corpus = corpora.get(name)
     except NotFoundError:
         encoder = Encoder(chosen_model(model, data))
-        check_dimensions(encoder, new.dimensions)
+        check_dimensions(encoder.manifest, new.dimensions)
         words = new.passage_words
         corpus = corpora.create(
             name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,14 +124,12 @@ class Encoder:
         return self.towers[language], language
 
     def prompt_among(self, names: Sequence[str]) -> str | None:
-        """Return the first of `names` that is a prompt, those that are empty last; None for none.
+        """Return the name of the bundle's prompt for one side of a search; None for none.
 
         Args:
             names: `QUERY_PROMPTS` or `DOCUMENT_PROMPTS`.
         """
-        prompts = self.manifest.prompts
-        there = sorted((name for name in names if name in prompts), key=lambda n: not prompts[n])
-        return there[0] if there else None
+        return prompt_among(self.manifest.prompts, names)
 
     def prompt_prefix(self, name: str | None) -> str:
         """Return what is put before each text: a prompt by name, or the bundle's default.
@@ -190,6 +188,12 @@ class Encoder:
                 vectors[[positions[i] for i in group]] = tower.session.run(inputs)
         normalised = self.manifest.normalised if normalize is None else normalize
         return finish(vectors, dimensions=dimensions, normalised=normalised)
+
+
+def prompt_among(prompts: Mapping[str, str], names: Sequence[str]) -> str | None:
+    """Return the first of `names` that is in `prompts`, those that are empty last."""
+    there = sorted((name for name in names if name in prompts), key=lambda name: not prompts[name])
+    return there[0] if there else None
 
 
 def prompt_prefix(manifest: Manifest, name: str | None) -> str:

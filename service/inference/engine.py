@@ -101,7 +101,7 @@ class Engine:
             BackendError: The model failed on these texts.
         """
         options = options or EmbedOptions()
-        check_dimensions(encoder, options.dimensions)
+        check_dimensions(encoder.manifest, options.dimensions)
         with self.queue.entered(options.client):
             return await self._embed(encoder, texts, options)
 

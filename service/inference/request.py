@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from service.bundle.manifest import Manifest
 from service.errors import InputError
 from service.inference.encoder import Encoder, Tower
 from service.inference.session import Vectors
@@ -123,12 +124,12 @@ def prepare(encoder: Encoder, texts: Sequence[str], options: EmbedOptions) -> Pr
     return Prepared(groups, lengths, sorted(truncated), languages)
 
 
-def check_dimensions(encoder: Encoder, dimensions: int | None) -> None:
-    """Raise InputError where `encoder` cannot give so many dimensions."""
-    if dimensions is not None and not 1 <= dimensions <= encoder.dimension:
+def check_dimensions(manifest: Manifest, dimensions: int | None) -> None:
+    """Raise InputError where the model cannot give so many dimensions."""
+    if dimensions is not None and not 1 <= dimensions <= manifest.dimension:
         raise InputError(
-            f"{encoder.name} has {encoder.dimension} dimensions.",
+            f"{manifest.name} has {manifest.dimension} dimensions.",
             field="dimensions",
             given=dimensions,
-            remedy=f"Ask for 1 to {encoder.dimension}, or leave the field out.",
+            remedy=f"Ask for 1 to {manifest.dimension}, or leave the field out.",
         )

@@ -24,7 +24,7 @@ from service.bundle.manifest import Manifest
 from service.errors import InputError
 from service.hardware import available_cores
 from service.inference import encoder as inference
-from service.inference.encoder import DOCUMENT_PROMPTS, QUERY_PROMPTS
+from service.inference.encoder import DOCUMENT_PROMPTS, QUERY_PROMPTS, prompt_among
 from service.inference.formats import Format, Formatted, to_format
 from service.inference.session import Vectors
 from service.inference.vectors import finish, normalise
@@ -259,8 +259,9 @@ class Encoder:
         return cosines
 
     def _prompt_of(self, names: Sequence[str]) -> str:
-        """Return the first prompt of `names` that there is; nothing where there is none."""
-        return next((self.prompts[name] for name in names if self.prompts.get(name)), "")
+        """Return the text of the first prompt of `names`; nothing where there is none."""
+        name = prompt_among(self.prompts, names)
+        return "" if name is None else self.prompts[name]
 
     def _prefix(self, name: str | None) -> str:
         name = name or self.default_prompt_name

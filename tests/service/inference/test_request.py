@@ -31,6 +31,6 @@ def test_the_first_text_that_must_not_be_cut_is_named(tiny_encoder: Encoder) -> 
 
 def test_dimensions_are_those_of_the_model_or_fewer(tiny_encoder: Encoder) -> None:
     for dimensions in (None, 1, tiny_encoder.dimension):
-        check_dimensions(tiny_encoder, dimensions)
+        check_dimensions(tiny_encoder.manifest, dimensions)
     with pytest.raises(InputError, match="Ask for 1 to 16"):
-        check_dimensions(tiny_encoder, tiny_encoder.dimension + 1)
+        check_dimensions(tiny_encoder.manifest, tiny_encoder.dimension + 1)
