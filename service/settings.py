@@ -28,7 +28,12 @@ MAY_BE_EMPTY = frozenset({"head"})
 
 TokenInput = Literal["reject", "native", "cl100k_base"]
 
-Directory = Annotated[Path, AfterValidator(lambda path: path.expanduser().resolve())]
+
+def _resolved(path: Path) -> Path:
+    return path.expanduser().resolve()
+
+
+Directory = Annotated[Path, AfterValidator(_resolved)]
 
 
 class Settings(BaseSettings):
@@ -47,7 +52,7 @@ class Settings(BaseSettings):
     data: Directory = Field(
         default_factory=default_data, description="Directory of corpora and classifiers"
     )
-    model: Annotated[list[Directory], NoDecode] = Field(
+    model: Annotated[list[Path], NoDecode] = Field(
         default_factory=shipped_models,
         description="Directory of a bundle or of sentence-transformers, or the name of an imported "
         "model; may be given several times, the first is the default model",
@@ -183,7 +188,8 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
-        self.model = [ModelLibrary(self.data).find(model) for model in self.model]
+        library = ModelLibrary(self.data)
+        self.model = [_resolved(library.find(model)) for model in self.model]
         if not self.model:
             raise ValueError("model: no bundle is given and none is shipped; pass --model DIR")
         self._check_keys()

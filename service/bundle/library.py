@@ -42,8 +42,7 @@ class ModelLibrary:
 
         A path that is neither is given back as it is, for its reader to say what is wrong with it.
         """
-        # Settings have made an absolute path of a name: one in the directory of the process.
-        if model.exists() or model.parent.absolute() != Path.cwd():
+        if model.exists() or len(model.parts) > 1:
             return model
         return self.named(model.name) or model
 
