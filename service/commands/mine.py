@@ -56,20 +56,14 @@ def mine(
     with opened_corpora(data) as corpora:
         a = Side(corpora.get(source), _split(source_languages))
         b = Side(corpora.get(target), _split(target_languages))
-        line, looked_at = ProgressLine("documents", quiet=quiet), 0
-
-        def report(done: int, total: int) -> None:
-            nonlocal looked_at
-            looked_at = done
-            line.update(done, done / total if total else None)
-
+        line = ProgressLine("documents", quiet=quiet)
         pairs = mine_pairs(
             a,
             b,
             threshold=DEFAULT_THRESHOLD if threshold is None else threshold,
-            progress=report,
+            progress=lambda done, total: line.update(done, done / total if total else None),
         )
-        line.finish(looked_at)  # or the first pair would stand behind it
+        line.finish()  # or the first pair would stand behind it
         for start in range(0, len(pairs), TEXTS_AT_ONCE):
             part = pairs[start : start + TEXTS_AT_ONCE]
             texts = zip(

@@ -25,19 +25,21 @@ class ProgressLine:
         self._terminal = sys.stderr.isatty()
         self._pause = REFRESH_SECONDS if self._terminal else REFRESH_SECONDS_IN_A_FILE
         self._began = self._shown = time.monotonic()
+        self._done = 0
 
     def update(self, done: int, fraction: float | None = None) -> None:
         """Say that `done` units are done, which is `fraction` (0 to 1) of all, where known."""
+        self._done = done
         now = time.monotonic()
         if self._quiet or now - self._shown < self._pause:
             return
         self._shown = now
         self._write(self.text(done, fraction), end=not self._terminal)
 
-    def finish(self, done: int) -> None:
-        """Say that it is over."""
+    def finish(self, done: int | None = None) -> None:
+        """Say that it is over, with `done` units, or as many as `update` was told last."""
         if not self._quiet:
-            self._write(self.text(done, None), end=True)
+            self._write(self.text(self._done if done is None else done, None), end=True)
 
     def text(self, done: int, fraction: float | None) -> str:
         """Return the line: a count, a rate, a share and the time left, as far as known."""

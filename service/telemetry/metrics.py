@@ -170,7 +170,6 @@ class Metrics:
             ["classifier", "label"],
             registry=r,
         )
-        self._labels: dict[str, set[str]] = {}
         self.model_info = Gauge(
             "interlingua_model_info",
             "1 for each loaded model",
@@ -239,9 +238,7 @@ class Metrics:
 
     def observe_labels(self, classifier: str, labels: Sequence[str]) -> None:
         """Take the best label of each text that a fitted classifier was asked about."""
-        counts = collections.Counter(labels)
-        self._labels.setdefault(classifier, set()).update(counts)
-        for name, count in counts.items():
+        for name, count in collections.Counter(labels).items():
             self.classifications.labels(classifier, name).inc(count)
 
     def watch_recent(self, recent: Kept) -> None:
@@ -272,7 +269,9 @@ class Metrics:
 
     def forget_classifier(self, name: str) -> None:
         """Stop reporting the labels of a classifier that was dropped."""
-        for label in self._labels.pop(name, ()):
+        (counted,) = self.classifications.collect()
+        known = [sample.labels for sample in counted.samples]
+        for label in {labels["label"] for labels in known if labels["classifier"] == name}:
             self.classifications.remove(name, label)
 
     def render(self) -> bytes:
