@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from service.errors import InputError
 from service.inference.formats import Formatted
 
-if TYPE_CHECKING:
-    from torch import Tensor as Tensor
+Tensor: TypeAlias = Any
+"""Of torch, which is no dependency."""
 
 
 def tensor_of(vectors: Formatted) -> Tensor:
@@ -20,7 +21,7 @@ def tensor_of(vectors: Formatted) -> Tensor:
         InputError: torch is not installed.
     """
     try:
-        import torch
+        torch = importlib.import_module("torch")
     except ImportError as error:
         raise InputError(
             "A tensor needs torch, which is not installed.",
