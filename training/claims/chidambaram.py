@@ -8,6 +8,7 @@ from training.claims.quantities import Quantity
 from training.claims.trained import System
 
 _PAPER = "Chidambaram et al. 2018"
+_FIVE = "Three seeds left it undecided, by their spread; these are five."
 _DATA = (
     "Multi30k captions and WMT news in en and de, dialogues, running text and SNLI for the "
     "paper's mined pairs, Reddit, Wikipedia and SNLI; one language pair for four"
@@ -156,6 +157,8 @@ CLAIMS = (
                 says="mean of six tasks", quantity=_SENTEVAL, first="multi-task", second="ranking"
             ),
         ),
+        scale=_FIVE,
+        seeds=FIVE_SEEDS,
     ),
     Claim(
         id="C4",
@@ -203,7 +206,8 @@ CLAIMS = (
                 bound=7.0,  # half of 81.0 - 67.0
             ),
         ),
-        scale="Tweets have three labels and little to do with captions and news.",
+        scale=f"Tweets have three labels and little to do with captions and news. {_FIVE}",
+        seeds=FIVE_SEEDS,
     ),
     Claim(
         id="C6",
@@ -228,6 +232,8 @@ CLAIMS = (
                 bound=3.0,
             ),
         ),
+        scale=_FIVE,
+        seeds=FIVE_SEEDS,
     ),
     Claim(
         id="C7",
@@ -286,8 +292,8 @@ CLAIMS = (
                 bound=3.0,
             ),
         ),
-        scale="Of many languages, where the paper finds n-grams better, nothing is tested. Three "
-        "seeds left it undecided, by their spread; these are five.",
+        scale="Of many languages, where the paper finds n-grams better, nothing is tested. "
+        f"{_FIVE}",
         seeds=FIVE_SEEDS,
     ),
 )

@@ -43,7 +43,7 @@ SYSTEMS: Mapping[str, System] = {
     "Yu, similarity": yu.SIMILARITY,
     "Chidambaram, ranking": chidambaram.RANKING,
     "Chidambaram, multi-task": chidambaram.MULTI,
-    "Li cNV": ntdv("sum", 0.5, CAPTIONS),
+    "Li cNV": ntdv("sum", 0.5, CAPTIONS.assignments),
     "LASER_1": laser(1, 0, CAPTIONS),
     "T-MDE": t_mde("pyramid=false", "beta=0", text=CAPTIONS),
     "cT-MDE": t_mde("pyramid=false", "beta=0.25", text=CAPTIONS),

@@ -41,8 +41,8 @@ CLAIMS = (
         "they do (NV to cNV).",
         figures="en-de 35.6 to 88.9, de-en 41.9 to 79.1",
         where="Table 3.2",
-        data="WMT news and pairs, NTREX and Tatoeba en-de for Europarl; news articles of "
-        "MasakhaNEWS (en) and 10kGNAD (de) for RCV1/RCV2, SVM, ten rotations",
+        data="WMT news and pairs, NTREX and Tatoeba (with Anki's) en-de for Europarl; news "
+        "articles of MasakhaNEWS (en) and 10kGNAD (de) for RCV1/RCV2, SVM, ten rotations",
         systems={"cNV": CNV, "NV": ntdv("sum", 0)},
         parts=tuple(
             Part(says=pair, quantity=quantity, first="cNV", second="NV")

@@ -68,23 +68,30 @@ def laser(layers: int, beta: float, text: Text = BROAD) -> System:
     )
 
 
-def ntdv(vector: str, beta: float, text: Text = BROAD) -> System:
+ENGLISH_GERMAN = (
+    "sources=wmt_nway,wmt_pairs,ntrex,tatoeba,tatoeba_anki",
+    "research=true",
+)
+"""News and short sentences: two translators of their own need more to begin to read."""
+
+
+def ntdv(vector: str, beta: float, sources: tuple[str, ...] = ENGLISH_GERMAN) -> System:
     """Return NV, or cNV where `beta` is above 0, with the heads' contexts summed or joined."""
     chosen = (f"vector={vector}", f"beta={beta}")
     return System(
         "li-ntdv",
         (
             "languages=en,de",
-            *text.assignments,
+            *sources,
             "pieces=3000",
             "embedding=64",
             "width=64",
             "rate=0.004",
-            "longest=60",
+            "longest=40",
             "batch=64",
-            "steps=900",
-            "shared_steps=700",
-            "develop_every=450",
+            "steps=3000",
+            "shared_steps=2000",
+            "develop_every=1000",
             *chosen,
         ),
         paper=chosen,
