@@ -175,7 +175,8 @@ def key_after(cursor: str | None) -> int:
     """Return the row key that `cursor` stands for, 0 for the beginning, or raise InputError."""
     if cursor is None:
         return 0
-    if not (cursor.isascii() and cursor.isdecimal()) or int(cursor[:20]) > MAX_INTEGER:
+    digits = cursor.isascii() and cursor.isdecimal() and len(cursor) <= len(str(MAX_INTEGER))
+    if not digits or int(cursor) > MAX_INTEGER:
         raise InputError(
             "This is no cursor of an earlier page.",
             field="cursor",

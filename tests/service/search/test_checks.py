@@ -74,6 +74,6 @@ def test_lowest_score_is_finite() -> None:
 def test_cursor_is_a_row_key() -> None:
     assert key_after(None) == 0
     assert key_after("17") == 17
-    for cursor in ("", "-1", "x", "１７", "9" * 19, "9" * 5000):
+    for cursor in ("", "-1", "x", "１７", "9" * 19, "9" * 5000, "0" * 5000, "0" * 20 + "9" * 19):
         with pytest.raises(InputError, match="no cursor"):
             key_after(cursor)
