@@ -146,6 +146,13 @@ def check_id(value: object) -> None:
         raise InputError(
             f"An id is a string of 1 to {MAX_ID_CHARACTERS} characters.", field="id", given=value
         )
+    if value in (".", ".."):
+        raise InputError(
+            'An id is neither "." nor "..": clients take these out of a URL, so that to delete '
+            "such a document would drop its corpus.",
+            field="id",
+            given=value,
+        )
     if _NOT_IN_IDS.search(value):
         raise InputError(
             "An id holds no control characters and no lone surrogates.", field="id", given=value

@@ -30,6 +30,8 @@ def test_ids_and_texts_of_any_script_are_taken() -> None:
         ({"id": "a\0b"}, "id"),
         ({"id": "a\nb"}, "id"),
         ({"id": "\ud800"}, "id"),
+        ({"id": "."}, "id"),
+        ({"id": ".."}, "id"),
         ({"id": 7}, "id"),
         ({"text": " \n"}, "text"),
         ({"text": "\udfff"}, "text"),
