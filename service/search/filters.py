@@ -110,7 +110,7 @@ def compile_filter(
             )
         for language in languages:
             check_language(language)
-        conditions.append(dialect.languages(languages))
+        conditions.append(dialect.languages(tuple(dict.fromkeys(languages))))
     if filter is not None:
         conditions.append(_Compiler(dialect).compile(filter, "filter", MAX_DEPTH))
     return dialect.join(conditions, "AND") if conditions else None

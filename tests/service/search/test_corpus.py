@@ -195,6 +195,7 @@ class TestSearching:
     def test_nothing_that_matches_is_no_error(self, corpus: Corpus) -> None:
         assert ids(corpus, filter={"topic": "cooking"}) == [[], [], []]
         assert ids(corpus, languages=["ja"]) == [[], [], []]
+        assert ids(corpus, languages=["ja"] * 300_000) == [[], [], []]
         assert ids(corpus, min_score=1.0) == [[], [], []]
 
     @pytest.mark.parametrize(
