@@ -8,12 +8,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from service.durable import sync, write_durably
 from service.errors import (
+    ConflictError,
     InputError,
     InterlinguaError,
     NotFoundError,
@@ -22,14 +23,17 @@ from service.errors import (
 )
 from service.search.checks import check_new_name
 from service.search.corpus import POLICY_FILE, STORE_FILE, Corpus
-from service.search.document import Metadata, check_corpus_name, check_metadata
+from service.search.database import replaced
+from service.search.document import Metadata, check_corpus_name, check_metadata, is_corpus_name
 from service.search.fields import FieldTypes, check_types
 from service.search.passages import PassagePolicy
 from service.search.policy import IndexPolicy, policy_to_json
 from service.search.replacement import (
     DROPPED,
+    alone,
     begin_folder,
     end_switches,
+    is_being_replaced,
     switch_folders,
 )
 from service.search.store import Header, create_store
@@ -67,6 +71,7 @@ class Corpora:
         self._open: dict[str, Corpus] = {}
         self._damaged: dict[str, InterlinguaError] = {}
         self._retired: list[Corpus] = []
+        self._closed = False
         try:
             directory.mkdir(parents=True, exist_ok=True)
             end_switches(directory)
@@ -125,6 +130,7 @@ class Corpora:
             StorageError: It is there, but could not be opened.
         """
         with self._lock:
+            self._follow(name)
             corpus = self._open.get(name)
         if corpus is not None:
             return corpus
@@ -141,6 +147,8 @@ class Corpora:
     def list(self) -> tuple[Corpus, ...]:
         """Return every corpus that could be opened, by name."""
         with self._lock:
+            for name in {*self._open, *self._folders()}:
+                self._follow(name)
             return tuple(self._open[name] for name in sorted(self._open))
 
     def drop(self, name: str) -> None:
@@ -151,23 +159,23 @@ class Corpora:
             StorageError: The disk refused.
         """
         with self._lock:
+            self._follow(name)
             if name not in self._open and name not in self._damaged:
                 raise self._unknown(name)
-            corpus = self._open.pop(name, None)
+            # Renamed in one step, so that a break leaves the whole corpus or none.
+            dropped = self.directory / f"{DROPPED}{name}-{time.time_ns()}"
+            try:
+                with alone(self.directory):
+                    (self.directory / name).rename(dropped)
+                corpus = self._open.pop(name, None)
+                self._damaged.pop(name, None)
+                sync(self.directory)
+            except OSError as error:
+                raise _refused(self.directory / name, error) from error
         # Without the lock: closing waits for a write, and a re-encoding that ends is one that
         # waits for the lock; it finds the corpus gone.
         if corpus is not None:
             corpus.close(save=False)
-        with self._lock:
-            # Renamed in one step, so that a break leaves the whole corpus or none.
-            dropped = self.directory / f"{DROPPED}{name}-{time.time_ns()}"
-            try:
-                (self.directory / name).rename(dropped)
-            except OSError as error:
-                self._open_one(self.directory / name)
-                raise _refused(self.directory / name, error) from error
-            self._damaged.pop(name, None)
-            sync(self.directory)
         shutil.rmtree(dropped, ignore_errors=True)
 
     @contextmanager
@@ -184,14 +192,24 @@ class Corpora:
 
         Raises:
             NotFoundError: `old` was dropped.
+            ConflictError: Another process makes one.
             StorageError: The disk refused.
         """
         header = old.header_for(model, space, dimension)
-        try:
-            folder = begin_folder(self.directory, old.name)
-        except OSError as error:
-            raise _refused(self.directory, error) from error
-        try:
+        with ExitStack() as held:
+            try:
+                held.enter_context(alone(self.directory / old.name, wait=False))
+                folder = begin_folder(self.directory, old.name)
+            except BlockingIOError as error:
+                raise ConflictError(
+                    f"Another process is encoding the corpus {old.name!r} anew.",
+                    remedy="Wait until it has, or end it there.",
+                ) from error
+            except OSError as error:
+                self._check_is_there(old)
+                raise _refused(self.directory, error) from error
+            # Nothing is there if it was put in place.
+            held.callback(shutil.rmtree, folder, ignore_errors=True)
             create_store(folder / STORE_FILE, header)
             try:
                 for kept in old.policy_files():
@@ -201,38 +219,35 @@ class Corpora:
                 self._check_is_there(old)
                 raise _refused(folder, error) from error
             successor = Successor(self, old, Corpus(folder))
-            try:
-                yield successor
-            finally:
-                successor.corpus.close(save=False)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # nothing there if it was put in place
+            held.callback(successor.corpus.close, save=False)
+            yield successor
 
     def put_in_place(self, old: Corpus, fresh: Corpus) -> None:
         """Have the corpus `fresh` answer to the name of `old`, which it closes after a while.
 
         Raises:
             NotFoundError: `old` was dropped meanwhile.
+            UnavailableError: Another process dropped it.
             StorageError: The disk refused.
         """
         name = old.name
         with self._lock:
             self._check_is_there(old)
-            fresh.close()
             try:
-                moved = switch_folders(self.directory, name)
+                with alone(self.directory):
+                    if not old.in_place:
+                        raise replaced(name)
+                    fresh.close()
+                    moved = switch_folders(self.directory, name)
             except OSError as error:
                 raise _refused(self.directory / name, error) from error
-            old.retire(moved)
-            self._retired.append(old)
+            self._retire(old, moved)
             self._open_one(self.directory / name)
-        ending = threading.Timer(RETIRED_SECONDS, self._let_go, (old,))
-        ending.daemon = True
-        ending.start()
 
     def close(self) -> None:
         """Save the indexes and let go of all files."""
         with self._lock:
+            self._closed = True
             retired, self._retired = self._retired, []
             corpora = [self._open.pop(name) for name in sorted(self._open)]
         for corpus in retired:
@@ -240,7 +255,33 @@ class Corpora:
         for corpus in corpora:
             corpus.close()
 
-    def _let_go(self, retired: Corpus) -> None:
+    def _follow(self, name: str) -> None:
+        """Have `name` mean what is there: another process may have made, replaced or dropped it."""
+        if self._closed or not is_corpus_name(name):
+            return
+        corpus, folder = self._open.get(name), self.directory / name
+        with suppress(OSError):  # what cannot be looked at stays as it was
+            if corpus is not None and not corpus.in_place and not is_being_replaced(folder):
+                self._retire(self._open.pop(name), folder)
+            if name in self._damaged and not folder.exists():
+                del self._damaged[name]
+            known = name in self._open or name in self._damaged
+            if not known and (folder / STORE_FILE).exists():
+                self._open_one(folder)
+
+    def _folders(self) -> Iterator[str]:
+        with suppress(OSError):
+            yield from (path.name for path in self.directory.iterdir())
+
+    def _retire(self, old: Corpus, folder: Path) -> None:
+        """Let go of `old` after a while; its files are in `folder` where they were put aside."""
+        old.retire(folder)
+        self._retired.append(old)
+        ending = threading.Timer(RETIRED_SECONDS, self._let_go, (old, folder))
+        ending.daemon = True
+        ending.start()
+
+    def _let_go(self, retired: Corpus, folder: Path) -> None:
         retired.close(save=False)
         with self._lock, suppress(ValueError):  # all were closed meanwhile
             self._retired.remove(retired)

@@ -101,6 +101,11 @@ class Corpus:
         return self._index.policy
 
     @property
+    def in_place(self) -> bool:
+        """Whether its folder is still its own: another process may have put another there."""
+        return self._store.in_place
+
+    @property
     def _index(self) -> VectorIndex:
         return self._live.index
 

@@ -89,6 +89,11 @@ class Database:
             self._writer = connect(path)
         self._identity = _identity(path)
 
+    @property
+    def in_place(self) -> bool:
+        """Whether its path leads to it still: another process may have renamed its folder."""
+        return _identity(self.path) == self._identity
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection that only reads; a transaction left open is ended."""
@@ -113,7 +118,7 @@ class Database:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 # Within the write: who replaces the file holds its lock until that is done.
-                if _identity(self.path) != self._identity:
+                if not self.in_place:
                     raise replaced(self._name)
                 yield self._writer
             finally:

@@ -170,9 +170,14 @@ def check_language(value: object) -> None:
         )
 
 
+def is_corpus_name(value: str) -> bool:
+    """Return whether `value` can name a corpus."""
+    return _CORPUS_NAME.fullmatch(value) is not None
+
+
 def check_corpus_name(value: str) -> None:
     """Raise InputError unless `value` can name a corpus; no such name leads out of a directory."""
-    if not _CORPUS_NAME.fullmatch(value):
+    if not is_corpus_name(value):
         raise InputError(
             "A corpus name has 1 to 64 lower-case letters, digits, dots, hyphens and underscores, "
             "and begins with a letter or digit.",

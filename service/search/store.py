@@ -133,6 +133,11 @@ class Store:
         """The SQLite file."""
         return self._database.path
 
+    @property
+    def in_place(self) -> bool:
+        """Whether its path leads to it still."""
+        return self._database.in_place
+
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Lend a view of the store as it is at the moment of `Snapshot.begin`."""

@@ -261,3 +261,33 @@ def test_copied_folder_is_a_corpus_of_its_own(corpora: Corpora) -> None:
 
 def test_what_a_corpus_weighs_may_be_asked_while_it_is_dropped(tmp_path: Path) -> None:
     assert _bytes_in(tmp_path / "gone") == 0
+
+
+def test_what_another_process_made_encoded_anew_or_dropped_is_followed(corpora: Corpora) -> None:
+    other = Corpora(corpora.directory)  # a second service, or `interlingua index` beside the first
+    made = make_corpus(other, documents=3)
+    assert [corpus.name for corpus in corpora.list()] == ["demo"]
+    assert corpora.get("demo").count() == 3
+    with pytest.raises(ConflictError):
+        make_corpus(corpora, "demo")
+    with other.successor(made, model="m", space="other-space", dimension=DIMENSION) as fresh:
+        fresh.corpus.upsert(sample_documents(2), sample_vectors(2))
+        with made.held():
+            fresh.switch()
+    followed = corpora.get("demo")
+    assert (followed.space, followed.count()) == ("other-space", 2)
+    followed.upsert(sample_documents(1, start=2), sample_vectors(1))
+    assert other.get("demo").count() == 3
+    other.drop("demo")
+    assert corpora.list() == ()
+    with pytest.raises(NotFoundError):
+        corpora.get("demo")
+    other.close()
+
+
+def test_a_corpus_that_is_gone_from_the_disk_can_be_dropped_and_made(corpora: Corpora) -> None:
+    make_corpus(corpora, documents=3)
+    shutil.rmtree(corpora.directory / "demo")
+    with pytest.raises(NotFoundError):
+        corpora.drop("demo")
+    assert make_corpus(corpora, documents=1).count() == 1

@@ -177,6 +177,43 @@ def test_another_process_waits_while_the_last_of_it_is_copied(
     other.close()
 
 
+def test_only_one_process_encodes_a_corpus_anew(corpora: Corpora, corpus: Corpus) -> None:
+    other = Corpora(corpora.directory)
+
+    def embed_while_another_wants_to(texts: Sequence[str]) -> Vectors:
+        with pytest.raises(ConflictError, match="Another process"):
+            reencode(other, "demo", NEW, embed, ignore)
+        return embed(texts)
+
+    reencode(corpora, "demo", NEW, embed_while_another_wants_to, ignore)
+    assert_is_new(corpora.get("demo"), sample_documents(60))
+    assert reencode(other, "demo", NEW, embed, ignore) == 60
+    other.close()
+
+
+def test_a_process_that_starts_within_the_switch_ends_it_for_nobody(
+    corpora: Corpora, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, started = replacement.sync, list[threading.Thread]()
+
+    def start_another(path: Path) -> None:
+        if not started:
+            opening = lambda: Corpora(corpora.directory).close()  # noqa: E731
+            started.append(threading.Thread(target=opening))
+            started[0].start()
+            started[0].join(0.2)
+        real(path)
+
+    monkeypatch.setattr(replacement, "sync", start_another)
+    reencode(corpora, "demo", NEW, embed, ignore)
+    started[0].join()
+    assert_is_new(corpora.get("demo"), sample_documents(60))
+    corpora.close()
+    again = Corpora(corpora.directory)
+    assert_is_new(again.get("demo"), sample_documents(60))
+    again.close()
+
+
 def test_what_a_break_left_to_be_replaced_takes_no_writes(corpora: Corpora, corpus: Corpus) -> None:
     due = corpora.directory / f"{SWITCHING}demo"
     due.mkdir()
