@@ -285,6 +285,8 @@ class Corpora:
         retired.close(save=False)
         with self._lock, suppress(ValueError):  # all were closed meanwhile
             self._retired.remove(retired)
+        if folder.name.startswith(DROPPED):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _open_one(self, folder: Path) -> None:
         try:

@@ -140,6 +140,9 @@ def test_a_search_that_began_before_the_switch_ends_on_the_old(
     while corpora._retired and time.monotonic() < deadline:
         time.sleep(0.02)
     assert corpora._retired == []  # nor kept in memory
+    while len(list(corpora.directory.iterdir())) > 1 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert [path.name for path in corpora.directory.iterdir()] == ["demo"]  # nor on the disk
 
 
 def test_another_process_writes_before_the_switch_or_is_refused(
