@@ -343,9 +343,10 @@ class Successor:
 
 def _sweep(folder: Path) -> None:
     """Delete what a process that died left of a corpus it was making or dropping."""
-    stale = time.time() - folder.stat().st_mtime > _STALE_SECONDS
-    if folder.name.startswith(DROPPED) or (folder.name.startswith(_NEW) and stale):
-        shutil.rmtree(folder, ignore_errors=True)
+    with suppress(FileNotFoundError):  # another process did
+        stale = time.time() - folder.stat().st_mtime > _STALE_SECONDS
+        if folder.name.startswith(DROPPED) or (folder.name.startswith(_NEW) and stale):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _refused(path: Path, error: OSError) -> StorageError:

@@ -192,6 +192,20 @@ def test_remains_of_a_broken_creation_or_drop_are_swept(corpora: Corpora) -> Non
     opened.close()
 
 
+def test_remains_that_another_process_sweeps_meanwhile_are_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (".dropped-a-1", ".dropped-b-2", ".new-c"):
+        (tmp_path / name).mkdir()
+
+    def sweep_all(folder: Path, **_: object) -> None:
+        for path in tmp_path.iterdir():
+            path.rmdir()
+
+    monkeypatch.setattr(shutil, "rmtree", sweep_all)
+    assert Corpora(tmp_path).list() == ()
+
+
 def test_directory_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StorageError, match="cannot be used"):
