@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from service.durable import sync
 from service.errors import ConflictError, NotFoundError, StorageError, UnavailableError
 from service.inference.session import Vectors
 from service.search import corpora as corpora_module
@@ -197,7 +198,7 @@ def test_only_one_process_encodes_a_corpus_anew(corpora: Corpora, corpus: Corpus
 def test_a_process_that_starts_within_the_switch_ends_it_for_nobody(
     corpora: Corpora, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, started = replacement.sync, list[threading.Thread]()
+    started: list[threading.Thread] = []
 
     def start_another(path: Path) -> None:
         if not started:
@@ -205,7 +206,7 @@ def test_a_process_that_starts_within_the_switch_ends_it_for_nobody(
             started.append(threading.Thread(target=opening))
             started[0].start()
             started[0].join(0.2)
-        real(path)
+        sync(path)
 
     monkeypatch.setattr(replacement, "sync", start_another)
     reencode(corpora, "demo", NEW, embed, ignore)
