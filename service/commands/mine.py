@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from service.commands.corpora_directory import opened_corpora
 from service.commands.progress_line import ProgressLine
 
 if TYPE_CHECKING:  # importing them takes what the extras bring
-    from service.search.backend import CorpusBackend
     from service.search.mining import MinedPair
 
 TEXTS_AT_ONCE = 500
@@ -66,18 +64,12 @@ def mine(
         line.finish()  # or the first pair would stand behind it
         for start in range(0, len(pairs), TEXTS_AT_ONCE):
             part = pairs[start : start + TEXTS_AT_ONCE]
-            texts = zip(
-                part,
-                _texts(a.corpus, [pair.source for pair in part]),
-                _texts(b.corpus, [pair.target for pair in part]),
-                strict=True,
-            )
-            for pair, source_text, target_text in texts:
-                click.echo(_line(pair, source_text, target_text, as_json=as_json))
-
-
-def _texts(corpus: CorpusBackend, ids: Sequence[str]) -> list[str]:
-    return [document.text for document in corpus.get_documents(ids)]
+            sources = a.corpus.find([pair.source for pair in part])
+            targets = b.corpus.find([pair.target for pair in part])
+            for pair in part:
+                if pair.source in sources and pair.target in targets:  # not deleted meanwhile
+                    texts = sources[pair.source].text, targets[pair.target].text
+                    click.echo(_line(pair, *texts, as_json=as_json))
 
 
 def _line(pair: MinedPair, source: str, target: str, *, as_json: bool) -> str:

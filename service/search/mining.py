@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.errors import ConflictError
+from service.errors import ConflictError, NotFoundError
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.margin import NEIGHBOURS, mean_score, ratio
@@ -112,11 +112,20 @@ def _batches(side: Side) -> Iterator[tuple[list[str], Vectors]]:
         cursor = None
         while True:
             page = side.corpus.page(cursor, limit=AT_ONCE, language=language)
-            ids = [document.id for document in page.documents]
-            if ids:
-                yield ids, side.corpus.vectors_of(ids)
+            if page.documents:
+                yield _vectors(side.corpus, [document.id for document in page.documents])
             if (cursor := page.next_cursor) is None:
                 break
+
+
+def _vectors(corpus: CorpusBackend, ids: list[str]) -> tuple[list[str], Vectors]:
+    """Return those of `ids` that are still there, and their vectors."""
+    while True:
+        try:
+            return ids, corpus.vectors_of(ids)
+        except NotFoundError:
+            there = corpus.find(ids)
+            ids = [id for id in ids if id in there]
 
 
 def _one_to_one(forward: _Forward, backward: _Forward, threshold: float) -> list[MinedPair]:

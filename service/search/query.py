@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.errors import InputError
+from service.errors import InputError, NotFoundError
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.document import Hit
@@ -92,12 +92,22 @@ def find(corpus: CorpusBackend, vectors: Vectors, query: Query) -> list[list[Fou
         rows = _search(corpus, vectors[pending], _only(query, pending), depth)
         short = []
         for number, row in zip(pending, rows, strict=True):
-            answers[number] = _arranged(corpus, row, query)[query.offset : wanted]
+            answers[number] = _arranged_as_there(corpus, row, query)[query.offset : wanted]
             exhausted = len(row) < depth or depth == MAX_DEPTH
             if len(answers[number]) < query.k and not exhausted:
                 short.append(number)
         pending, depth = short, min(CANDIDATES_EACH * depth, MAX_DEPTH)
     return answers
+
+
+def _arranged_as_there(corpus: CorpusBackend, hits: Sequence[Hit], query: Query) -> list[Found]:
+    """Return `hits` arranged, without those that were deleted since they were found."""
+    while True:
+        try:
+            return _arranged(corpus, hits, query)
+        except NotFoundError:
+            there = corpus.find([hit.id for hit in hits])
+            hits = [hit for hit in hits if hit.id in there]
 
 
 def _arranged(corpus: CorpusBackend, hits: Sequence[Hit], query: Query) -> list[Found]:

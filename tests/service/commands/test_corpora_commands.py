@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from service.cli import main
 from service.inference.encoder import Encoder
+from service.search import mining
 from service.search.corpora import Corpora
 from service.search.mining import DEFAULT_THRESHOLD
 
@@ -245,6 +246,29 @@ def test_mine_prints_pairs(run: Run) -> None:
     assert "documents" in told.stderr
     as_json = run("mine", "notes", "notes", *sides, "--quiet", "--json")
     assert json.loads(as_json.output)["target"]["id"] == "cat-de"
+
+
+def test_mine_leaves_out_what_is_deleted_meanwhile(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index(run, "-", input=as_jsonl(RECORDS[:2]))
+    real = mining.mine
+
+    def mine_and_delete(
+        source: mining.Side,
+        target: mining.Side,
+        *,
+        threshold: float,
+        progress: Callable[[int, int], None],
+    ) -> list[mining.MinedPair]:
+        pairs = real(source, target, threshold=threshold, progress=progress)
+        source.corpus.delete(["cat-de"])
+        return pairs
+
+    monkeypatch.setattr(mining, "mine", mine_and_delete)
+    sides = ("--source-languages", "en", "--target-languages", "de", "--threshold", "-9")
+    result = run("mine", "notes", "notes", *sides, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
 
 
 def test_the_threshold_in_the_help_is_the_one_that_is_used(run: Run) -> None:

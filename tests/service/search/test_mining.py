@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,21 @@ def test_without_a_threshold_each_is_in_one_pair_at_most(corpora: Corpora) -> No
     a, b = parallel(corpora)
     mined = mine(Side(a), Side(b), threshold=-np.inf)
     assert len({p.source for p in mined}) == len({p.target for p in mined}) == len(mined) > PAIRS
+
+
+def test_a_document_that_is_deleted_meanwhile_ends_nothing(
+    corpora: Corpora, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = parallel(corpora)
+    real = a.vectors_of
+
+    def vectors_of(ids: Sequence[str]) -> Vectors:
+        a.delete(["a0"])
+        return real(ids)
+
+    monkeypatch.setattr(a, "vectors_of", vectors_of)
+    mined = mine(Side(a), Side(b), threshold=1.3)
+    assert {pair.source for pair in mined} == {f"a{i}" for i in range(1, PAIRS)}
 
 
 def test_margins_are_those_of_the_paper(corpora: Corpora) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from service.errors import InputError
+from service.inference.session import Vectors
 from service.search.corpora import Corpora, Corpus
 from service.search.document import Document
 from service.search.grouping import Grouping
@@ -44,6 +46,23 @@ def clustered(corpora: Corpora, groups: int, each: int) -> Corpus:
         near = axis + 0.02 * rng.standard_normal((each, DIMENSION)).astype(np.float32)
         corpus.upsert([Document(f"{g}-{i}", "text", None, {"g": g}) for i in range(each)], near)
     return corpus
+
+
+@pytest.mark.parametrize("query", [Query(grouping=Grouping(score=0.98)), Query(by_margin=True)])
+def test_a_hit_that_is_deleted_meanwhile_is_left_out(
+    corpus: Corpus, query: Query, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ((best,),) = ids(find(corpus, QUERIES[:1], Query(k=1)))
+    real = corpus.vectors_of
+
+    def vectors_of(wanted: Sequence[str]) -> Vectors:
+        corpus.delete([best])
+        return real(wanted)
+
+    monkeypatch.setattr(corpus, "vectors_of", vectors_of)
+    (row,) = ids(find(corpus, QUERIES[:1], query))
+    assert len(row) == 10
+    assert best not in row
 
 
 @pytest.mark.parametrize("grouping", [Grouping(score=0.98), Grouping(field="g")])
