@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 import numpy as np
 
 from service.api.body import parse_json
+from service.api.spool import place_in_line
 from service.api.work import Work
 from service.errors import ConflictError, InputError, OverloadedError
 from service.inference.encoder import DOCUMENT_PROMPTS, Encoder
@@ -114,10 +115,11 @@ class Ingest:
             if self._storing is not None:  # the client is gone: what was begun ends first
                 await asyncio.wait([self._storing])
         if self._failed and not self._inserted + self._updated:
+            first = self._errors[0]
             raise InputError(
-                f"None of {self._failed} lines is a document; line {self._errors[0]['line']}: "
-                f"{self._errors[0]['detail']}",
-                field=f"line {self._errors[0]['line']}",
+                f"None of {self._failed} lines is a document; line {first['line']}: "
+                f"{first['detail']}",
+                field=place_in_line(first["line"], first["field"]),
                 remedy='Each line is one JSON object: {"id": "1", "text": "Ice floats."}',
             )
         yield self._counts()

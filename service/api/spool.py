@@ -20,7 +20,7 @@ async def checked_lines(
     """Yield the numbered `lines` once all of them have passed `check`.
 
     Raises:
-        InputError: What `check` raised first, with the line's number as the field.
+        InputError: What `check` raised first, with the line's number in the field.
         StorageError: The temporary file cannot be written.
     """
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as spool:
@@ -29,8 +29,9 @@ async def checked_lines(
             try:
                 check(line)
             except InputError as error:
-                error.field = f"line {number}"
-                error.remedy = "Nothing was stored. Correct the line, or send broken=skip."
+                error.field = place_in_line(number, error.field)
+                correct = error.remedy or "Correct the line."
+                error.remedy = f"{correct} Nothing was stored; broken=skip stores the other lines."
                 raise
             await _write(spool, b"%d %s\n" % (number, line.strip()))
             numbers += 1
@@ -38,6 +39,11 @@ async def checked_lines(
         for _ in range(numbers):
             number_text, _, line = (await _read(spool)).partition(b" ")
             yield int(number_text), line
+
+
+def place_in_line(number: object, field: object) -> str:
+    """Return where `field` of a document, or of a line that is none, stands in a stream."""
+    return f"line {number}" + str(field or "").removeprefix("document").removeprefix("line")
 
 
 async def _write(spool: IO[bytes], content: bytes) -> None:

@@ -41,7 +41,11 @@ async def test_a_line_that_breaks_them_is_told_and_the_rest_goes_on(running: Run
     headers = {"content-type": "application/x-ndjson"}
     address = "/corpora/library/documents"
     refused = await running.client.post(address + "?broken=refuse", content=body, headers=headers)
-    assert_problem(refused, 422)
+    problem = assert_problem(refused, 422, field="line 2.metadata.yaer")
+    assert "year (integer)" in str(problem["remedy"])
+    assert "broken=skip" in str(problem["remedy"])
+    alone = await running.client.post(address, content=json.dumps(lines[1]), headers=headers)
+    assert_problem(alone, 422, field="line 1.metadata.yaer")
     assert (await running.client.get("/corpora/library")).json()["documents"] == 0
     stored = await running.client.post(address, content=body, headers=headers)
     assert stored.json()["inserted"] == 1
