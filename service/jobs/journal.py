@@ -42,6 +42,8 @@ class Journal:
                 os.fsync(file.fileno())
             staging.replace(path)
         except OSError as error:
+            with suppress(OSError):
+                staging.unlink()
             _log.warning("Job %s is not remembered over a restart: %s.", status.id, error)
 
     def forget(self, id: str) -> None:

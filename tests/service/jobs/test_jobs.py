@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -159,3 +161,16 @@ def test_a_disk_that_refuses_costs_only_the_memory(
     jobs = Jobs(tmp_path / "file" / "jobs", describe=describe)
     assert jobs.submit("count", "sheep", lambda _: {}).wait(SECONDS).state is JobState.SUCCEEDED
     assert "not remembered" in caplog.text
+
+
+def test_a_full_disk_is_left_no_half_written_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    jobs = Jobs(tmp_path, describe=describe)
+    monkeypatch.setattr(os, "fsync", full)
+    assert jobs.submit("count", "sheep", lambda _: {}).wait(SECONDS).state is JobState.SUCCEEDED
+    jobs.close()
+    assert list(tmp_path.iterdir()) == []
