@@ -13,6 +13,7 @@ import numpy as np
 from service.errors import InputError, NotFoundError
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
+from service.search.checks import check_count
 from service.search.document import Hit
 from service.search.filters import Filter
 from service.search.grouping import Grouping, group_hits
@@ -51,11 +52,13 @@ class Query:
     by_margin: bool = False
 
     def __post_init__(self) -> None:
-        if self.offset < 0 or self.k < 1 or self.offset + self.k > MAX_DEPTH:
+        check_count("k", self.k)
+        if self.offset < 0 or self.offset + self.k > MAX_DEPTH:
+            field = "offset" if self.offset else "k"
             raise InputError(
                 f"offset + k may be 1 to {MAX_DEPTH}.",
-                field="offset",
-                given=self.offset,
+                field=field,
+                given=getattr(self, field),
                 remedy="GET /corpora/NAME/export gives all documents.",
             )
 

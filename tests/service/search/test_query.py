@@ -31,10 +31,15 @@ def test_pages_of_hits_join_to_the_whole(corpus: Corpus) -> None:
     assert joined == whole
 
 
-@pytest.mark.parametrize(("k", "offset"), [(0, 0), (1, -1), (1, 10_000)])
-def test_an_offset_has_its_limits(k: int, offset: int) -> None:
-    with pytest.raises(InputError, match="offset"):
+@pytest.mark.parametrize(
+    ("k", "offset", "at_fault"),
+    [(0, 0, "k"), (10_001, 0, "k"), (1, -1, "offset"), (1, 10_000, "offset")],
+)
+def test_an_offset_has_its_limits(k: int, offset: int, at_fault: str) -> None:
+    with pytest.raises(InputError) as caught:
         Query(k=k, offset=offset)
+    assert caught.value.field == at_fault
+    assert caught.value.given == str(k if at_fault == "k" else offset)
 
 
 def clustered(corpora: Corpora, groups: int, each: int) -> Corpus:
