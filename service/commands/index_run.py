@@ -163,5 +163,13 @@ def _open(
 
 
 def _types(declared: Sequence[str]) -> FieldTypes | None:
+    for each in declared:
+        if "=" not in each:
+            raise InputError(
+                "A field is declared as NAME=TYPE.",
+                field="field",
+                given=each,
+                remedy=f"Write --field {each}=string, say.",
+            )
     types = {name: kind for name, _, kind in (each.rpartition("=") for each in declared)}
     return check_types(types) if types else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from service.commands.corpora_directory import opened_corpora
+from service.commands.corpora_directory import languages_of, opened_corpora
 from service.commands.progress_line import ProgressLine
 
 if TYPE_CHECKING:  # importing them takes what the extras bring
@@ -52,8 +52,8 @@ def mine(
     from service.search.mining import mine as mine_pairs
 
     with opened_corpora(data) as corpora:
-        a = Side(corpora.get(source), _split(source_languages))
-        b = Side(corpora.get(target), _split(target_languages))
+        a = Side(corpora.get(source), languages_of(source_languages))
+        b = Side(corpora.get(target), languages_of(target_languages))
         line = ProgressLine("documents", quiet=quiet)
         pairs = mine_pairs(
             a,
@@ -86,7 +86,3 @@ def _line(pair: MinedPair, source: str, target: str, *, as_json: bool) -> str:
     return "\t".join(
         [f"{pair.margin:.4f}", f"{pair.cosine:.4f}", *(" ".join(cell.split()) for cell in cells)]
     )
-
-
-def _split(languages: str | None) -> list[str] | None:
-    return languages.split(",") if languages else None

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from service.commands.corpora_directory import data_options, fitting_encoder, opened_corpora
+from service.commands.corpora_directory import (
+    data_options,
+    fitting_encoder,
+    languages_of,
+    opened_corpora,
+)
 
 if TYPE_CHECKING:  # importing it takes what the extras bring
     from service.search.query import Found
@@ -50,7 +55,7 @@ def search(
 
     query = Query(
         k=k,
-        languages=languages.split(",") if languages else None,
+        languages=languages_of(languages),
         filter=_filter(filter_text),
         min_score=min_score,
         grouping=None if group_score is None else Grouping(score=group_score),

@@ -235,6 +235,20 @@ def test_search_says_what_is_wrong(run: Run) -> None:
     assert (bad.exit_code, "JSON object" in bad.output) == (2, True)
 
 
+def test_languages_may_be_listed_with_blanks(run: Run) -> None:
+    index(run, "-", input=as_jsonl(RECORDS))
+    found = run("search", "cat", "--corpus", "notes", "--languages", "de, en")
+    assert len(found.output.splitlines()) == len(RECORDS)
+    sides = ("--source-languages", "en", "--target-languages", "ja, de", "--threshold", "-9")
+    assert "cat-de" in run("mine", "notes", "notes", *sides, "--quiet").output
+
+
+def test_a_declared_field_without_a_type_is_said(run: Run) -> None:
+    refused = run("index", "-", "--corpus", "notes", "--field", "year", input=as_jsonl(RECORDS))
+    assert (refused.exit_code, "NAME=TYPE" in refused.output) == (1, True)
+    assert "given 'year'" in refused.output
+
+
 def test_mine_prints_pairs(run: Run) -> None:
     index(run, "-", input=as_jsonl(RECORDS[:2]))
     sides = ("--source-languages", "en", "--target-languages", "de", "--threshold", "-9")
