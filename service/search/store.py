@@ -121,6 +121,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path)
+        self._name = path.parent.name
         self._retired = False
         try:
             self.header = self._read_header()
@@ -151,10 +152,9 @@ class Store:
         Raises:
             UnavailableError: Another has taken the store's place, or is about to.
         """
-        folder = self.path.parent
         with self._database.writing() as connection:
-            if self._retired or is_being_replaced(folder):
-                raise replaced(folder.name)
+            if self._retired or is_being_replaced(self.path.parent):
+                raise replaced(self._name)
             yield Transaction(connection, self._view(connection))
 
     @contextmanager

@@ -127,7 +127,7 @@ def test_a_search_that_began_before_the_switch_ends_on_the_old(
     monkeypatch.setattr(corpora_module, "RETIRED_SECONDS", 0.2)
     reencode(corpora, "demo", NEW, embed, ignore)
     assert len(corpus.search(sample_vectors(1), k=60)[0]) == 60
-    with pytest.raises(UnavailableError):
+    with pytest.raises(UnavailableError, match="corpus 'demo' was"):
         corpus.upsert([Document("late", "late")], sample_vectors(1))
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
