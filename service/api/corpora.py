@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.corpora import CorporaAnswer, CorpusAnswer, CreateCorpusRequest
 from service.api.work import Work, WorkOf
-from service.errors import ConflictError
+from service.errors import ConflictError, UnavailableError
 from service.inference.encoder import Encoder
 from service.inference.request import check_dimensions
 from service.search.backend import CorpusBackend, CorpusInfo
@@ -32,7 +33,11 @@ async def list_corpora(work: WorkOf) -> Json:
     """List the corpora."""
 
     def infos() -> list[CorpusInfo]:
-        return [corpus.info() for corpus in work.resources.corpora.list()]
+        found = []
+        for corpus in work.resources.corpora.list():
+            with suppress(UnavailableError):  # dropped since
+                found.append(corpus.info())
+        return found
 
     return Json({"corpora": [_describe(info) for info in await work.run(infos)]})
 

@@ -29,6 +29,19 @@ async def test_a_corpus_is_made_described_listed_and_dropped(running: Running) -
     assert_problem(await client.get("/corpora/library"), 404)
 
 
+async def test_a_corpus_that_is_dropped_meanwhile_is_in_no_list(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await running.fill("library")
+    await running.fill("other")
+    corpora = running.state.resources.corpora
+    listed = corpora.list()
+    monkeypatch.setattr(corpora, "list", lambda: listed)
+    corpora.drop("other")
+    found = (await running.client.get("/corpora")).json()["corpora"]
+    assert [corpus["name"] for corpus in found] == ["library"]
+
+
 async def test_asking_twice_for_the_same_changes_nothing(running: Running) -> None:
     await running.fill("library")
     again = await running.client.put("/corpora/library")
