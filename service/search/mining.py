@@ -125,6 +125,8 @@ def _vectors(corpus: CorpusBackend, ids: list[str]) -> tuple[list[str], Vectors]
             return ids, corpus.vectors_of(ids)
         except NotFoundError:
             there = corpus.find(ids)
+            if len(there) == len(ids):
+                raise
             ids = [id for id in ids if id in there]
 
 

@@ -110,6 +110,8 @@ def _arranged_as_there(corpus: CorpusBackend, hits: Sequence[Hit], query: Query)
             return _arranged(corpus, hits, query)
         except NotFoundError:
             there = corpus.find([hit.id for hit in hits])
+            if len(there) == len(hits):
+                raise
             hits = [hit for hit in hits if hit.id in there]
 
 
