@@ -18,11 +18,22 @@ Tree = dict[str, object]
 
 
 def save_checkpoint(path: Path, content: Tree) -> None:
-    """Write `content` to `path`, so that a break leaves the old file or the new one."""
+    """Write `content` to `path`, so that a break leaves the old file or the new one.
+
+    Raises:
+        StorageError: The disk refuses.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     staging = path.with_suffix(".tmp")
-    torch.save(content, staging)
-    staging.replace(path)
+    try:
+        torch.save(content, staging)
+        staging.replace(path)
+    except (OSError, RuntimeError) as error:  # of a full disk torch says its own
+        staging.unlink(missing_ok=True)
+        raise StorageError(
+            f"{path} cannot be written: {error}.",
+            remedy="See that the disk has room for it; the checkpoint before it is kept.",
+        ) from error
 
 
 def load_checkpoint(path: Path) -> Tree | None:

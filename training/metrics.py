@@ -8,6 +8,8 @@ from pathlib import Path
 
 from torch.utils.tensorboard import SummaryWriter
 
+from training.store import write_whole
+
 METRICS_FILE = "metrics.jsonl"
 
 
@@ -24,7 +26,7 @@ class MetricsLog:
         directory.mkdir(parents=True, exist_ok=True)
         self._path = directory / METRICS_FILE
         kept = [row for row in read_metrics(self._path) if row["step"] <= step and step]
-        self._path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+        write_whole(self._path, "".join(json.dumps(row) + "\n" for row in kept))
         self._board = SummaryWriter(str(directory / "tensorboard"), purge_step=step)
 
     def write(self, kind: str, step: int, figures: Mapping[str, float]) -> None:
@@ -41,8 +43,11 @@ class MetricsLog:
 
 
 def read_metrics(path: Path, kind: str | None = None) -> list[dict[str, float]]:
-    """Return the rows of a `metrics.jsonl`, of one `kind` or all; none where there is no file."""
+    """Return the rows of a `metrics.jsonl`, of one `kind` or all; none where there is no file.
+
+    A last line without its end was broken off, by a full disk say, and is left out.
+    """
     if not path.exists():
         return []
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
     return [row for row in rows if kind in (None, row["kind"])]

@@ -28,9 +28,8 @@ from training.loop import Loop, LoopOptions, Precision
 from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
 from training.recipe import SCALES, Recipe, Scale, change, find_recipe, flatten, written
-from training.workspace import Workspace, claim, read_run
-
-_SECONDS_FILE = "seconds.json"
+from training.store import write_json
+from training.workspace import SECONDS_FILE, Workspace, claim, read_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +262,9 @@ def _counted(directory: Path) -> Iterator[None]:
     finally:
         seconds = _read_seconds(directory) + time.perf_counter() - begun
         if rank() == 0:
-            (directory / _SECONDS_FILE).write_text(json.dumps(seconds), encoding="utf-8")
+            write_json(directory / SECONDS_FILE, seconds)
 
 
 def _read_seconds(directory: Path) -> float:
-    path = directory / _SECONDS_FILE
+    path = directory / SECONDS_FILE
     return float(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else 0.0

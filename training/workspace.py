@@ -22,9 +22,13 @@ from service.errors import ConflictError, InputError
 from training.checkpoints import BEST_FILE, LAST_FILE, load_checkpoint
 from training.data.folder import DataFolder
 from training.locks import alone
+from training.metrics import METRICS_FILE
 from training.progress import QUIET, Progress
+from training.store import write_json
 
 RUN_FILE = "run.json"
+SECONDS_FILE = "seconds.json"
+"""How long all of it took so far."""
 
 T = TypeVar("T")
 S = TypeVar("S", bound=nn.Module)
@@ -139,16 +143,19 @@ def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> N
     Args:
         directory: Of the run.
         described: Recipe, scale, parameters and data, as they go into `run.json`.
-        fresh: Delete what is there.
+        fresh: Delete the run that is there, and nothing else.
 
     Raises:
         ConflictError: It holds another run.
+        InputError: What it holds is no run.
     """
     path = directory / RUN_FILE
-    if fresh and path.exists():
-        shutil.rmtree(directory)
     if path.exists():
         before = read_run(directory)
+        if fresh:
+            _delete_run(directory)
+            write_json(path, described)
+            return
         differing = _differences(before, described)
         if differing:
             raise ConflictError(
@@ -165,8 +172,16 @@ def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> N
             given=str(directory),
             remedy="Name another directory.",
         )
-    directory.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(path, described)
+
+
+def _delete_run(directory: Path) -> None:
+    """Delete what a run has made in `directory`; what else lies there stays."""
+    stages = [path.parent for path in directory.glob(f"*/{METRICS_FILE}")]
+    for path in (directory / "cache", directory / "bundle", *stages):
+        shutil.rmtree(path, ignore_errors=True)
+    for name in (SECONDS_FILE, RUN_FILE):
+        (directory / name).unlink(missing_ok=True)
 
 
 def read_run(directory: Path) -> dict[str, object]:
@@ -177,13 +192,15 @@ def read_run(directory: Path) -> dict[str, object]:
     """
     try:
         content = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
+    except (OSError, ValueError):
+        content = None
+    if not isinstance(content, dict) or "recipe" not in content:
         raise InputError(
-            f"{directory} is no run: it has no readable {RUN_FILE}.",
+            f"{directory} is no run: it has no {RUN_FILE} that names a recipe.",
             field="RUN",
             given=str(directory),
             remedy="Give the directory that `interlingua train RECIPE --out RUN` wrote.",
-        ) from error
+        )
     return cast(dict[str, object], content)
 
 

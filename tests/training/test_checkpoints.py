@@ -25,6 +25,22 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
         load_checkpoint(tmp_path / "a.pt")
 
 
+def test_a_full_disk_leaves_the_checkpoint_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_checkpoint(tmp_path / "a.pt", {"step": 1})
+
+    def half(content: object, path: Path) -> None:
+        path.write_text("half")
+        raise RuntimeError("unexpected pos 704 vs 598")
+
+    monkeypatch.setattr(torch, "save", half)
+    with pytest.raises(StorageError, match="cannot be written"):
+        save_checkpoint(tmp_path / "a.pt", {"step": 2})
+    assert load_checkpoint(tmp_path / "a.pt") == {"step": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["a.pt"]
+
+
 class _Code:
     def __reduce__(self) -> tuple[object, ...]:
         return print, ("run",)

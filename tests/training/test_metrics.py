@@ -24,3 +24,10 @@ def test_a_new_run_begins_an_empty_log(tmp_path: Path) -> None:
     MetricsLog(tmp_path).close()
     assert read_metrics(tmp_path / METRICS_FILE) == []
     assert read_metrics(tmp_path / "none") == []
+
+
+def test_a_line_that_a_full_disk_broke_off_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / METRICS_FILE).write_text('{"kind": "train", "step": 1}\n{"kind": "tra')
+    assert read_metrics(tmp_path / METRICS_FILE) == [{"kind": "train", "step": 1}]
+    MetricsLog(tmp_path, step=1).close()
+    assert (tmp_path / METRICS_FILE).read_text() == '{"kind": "train", "step": 1}\n'

@@ -71,6 +71,27 @@ def test_files_that_are_not_a_runs_are_left_alone(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
+def test_to_begin_anew_deletes_the_run_alone(tmp_path: Path) -> None:
+    claim(tmp_path, {"recipe": "fast", "seed": 1}, fresh=False)
+    for name in ("cache/corpus", "train/metrics.jsonl", "bundle/bundle.json", "mine/thesis.txt"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("")
+    (tmp_path / "seconds.json").write_text("7.0")
+    claim(tmp_path, {"recipe": "fast", "seed": 2}, fresh=True)
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
+    assert left == ["mine", "mine/thesis.txt", "run.json"]
+    assert read_run(tmp_path)["seed"] == 2
+
+
+@pytest.mark.parametrize("content", ['{"project": "mine"}', "[]", "{"])
+def test_a_run_file_of_another_program_is_left_alone(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    for fresh in (False, True):
+        with pytest.raises(InputError, match="is no run"):
+            claim(tmp_path, {"recipe": "fast"}, fresh=fresh)
+    assert (tmp_path / "run.json").read_text() == content
+
+
 def test_the_best_weights_come_before_the_last(tmp_path: Path) -> None:
     work = _work(tmp_path)
     with pytest.raises(InputError, match="no checkpoint"):

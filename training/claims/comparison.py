@@ -15,8 +15,8 @@ from training.claims.judge import provenance, train_all
 from training.claims.li_systems import CAPTIONS, laser, ntdv, t_mde
 from training.claims.news import SPEED, news, search
 from training.claims.quantities import Quantity, measure_run
-from training.claims.store import read_json, write_json
 from training.claims.trained import System
+from training.store import read_json, write_json
 
 NAME = "comparison"
 

@@ -17,7 +17,6 @@ from typing import Any
 import service
 from training.claims.claim import Claim, Part
 from training.claims.quantities import Measured, Quantity, measure_run
-from training.claims.store import read_json, write_json
 from training.claims.trained import Run, train_run
 from training.claims.verdict import (
     Finding,
@@ -32,6 +31,7 @@ from training.claims.verdict import (
 )
 from training.devices import describe_machine
 from training.evaluation.significance import paired, welch
+from training.store import read_json, write_json
 
 Cells = dict[tuple[str, Quantity], list[Measured]]
 """System and quantity -> what was measured, a seed each."""

@@ -10,7 +10,7 @@ from service.errors import NotFoundError
 from training.claims import chidambaram, hermann, li, schwenk, yu
 from training.claims.claim import Claim
 from training.claims.judge import is_stale, result_file
-from training.claims.store import read_json
+from training.store import read_json
 from training.tables import format_table
 
 CLAIMS: tuple[Claim, ...] = (

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.errors import InputError
-from training.claims.store import read_json, write_json
 from training.claims.trained import (
     Run,
     bundle_megabytes,
@@ -21,6 +20,7 @@ from training.claims.trained import (
 from training.data.folder import open_folder
 from training.evaluation.models import open_model
 from training.evaluation.protocols import make_protocol
+from training.store import read_json, write_json
 
 Matrix = Mapping[str, Mapping[str, float]]
 """Query or source language -> target language -> value."""

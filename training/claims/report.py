@@ -11,8 +11,8 @@ from training.claims.claim import Claim
 from training.claims.comparison import comparison_section
 from training.claims.judge import is_current, result_file
 from training.claims.ledger import CLAIMS
-from training.claims.store import read_json
 from training.evaluation.significance import LEVEL
+from training.store import read_json
 
 HEAD = """# Five papers, claim by claim
 

@@ -12,8 +12,8 @@ from training.claims.claim import Claim
 from training.claims.command import run_claims, write_report
 from training.claims.judge import result_file
 from training.claims.ledger import CLAIMS, find_claim, in_order
-from training.claims.store import write_json
 from training.data.templates import write_template_folder
+from training.store import write_json
 
 
 class _Ledger:

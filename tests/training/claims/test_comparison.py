@@ -8,8 +8,8 @@ import pytest
 
 from training.claims import comparison
 from training.claims.quantities import Measured, Quantity
-from training.claims.store import read_json
 from training.claims.trained import Run
+from training.store import read_json
 
 
 def test_every_system_is_measured_once_a_seed_and_ranked(

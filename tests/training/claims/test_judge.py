@@ -17,9 +17,9 @@ from training.claims.judge import is_stale, judge, run_claim
 from training.claims.pictures import draw_claim
 from training.claims.quantities import Measured, Quantity, figures_file, measure_run
 from training.claims.report import report
-from training.claims.store import read_json, write_json
 from training.claims.trained import bundle_megabytes, training_speed
 from training.data.templates import write_template_folder
+from training.store import read_json, write_json
 
 
 @pytest.fixture(scope="module")

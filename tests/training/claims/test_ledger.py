@@ -89,7 +89,7 @@ def test_the_page_is_what_the_results_say() -> None:
 
 
 def test_results_agree_with_their_parts() -> None:
-    from training.claims.store import read_json
+    from training.store import read_json
 
     for path in RESULTS.glob("*.json"):
         if path.stem not in IDS:

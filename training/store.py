@@ -1,18 +1,26 @@
-"""JSON files that are either whole or not there."""
+"""Files that are either whole or not there."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from service.errors import StorageError
 
 
-def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """Write `content` into `path`, at once: what is read there is the old file or the new one.
+def write_json(path: Path, content: object) -> None:
+    """Write `content` into `path` as JSON, as `write_whole` does.
+
+    Raises:
+        StorageError: The disk refuses.
+    """
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` into `path`, at once: what is read there is the old file or the new one.
 
     Raises:
         StorageError: The disk refuses.
@@ -21,8 +29,7 @@ def write_json(path: Path, content: Mapping[str, object]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with staging.open("w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1, ensure_ascii=False)
-            file.write("\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         staging.replace(path)
