@@ -118,7 +118,7 @@ def change(parameters: P, assignments: Sequence[str]) -> P:
     """Return `parameters` with each `key=value` of `assignments` applied.
 
     Values are read by the type of the parameter: numbers, `true` and `false`, `none`, and lists
-    with commas.
+    with commas, in which a name counts once. There are no whole numbers below 0.
 
     Raises:
         InputError: A key that the recipe does not have (the nearest one is named), a value of the
@@ -163,6 +163,18 @@ def flatten(parameters: object) -> dict[str, Value]:
     return flat
 
 
+def changes(parameters: object, flat: Mapping[str, Value]) -> list[str]:
+    """Return the `key=value` that make of `parameters` those that `flatten` gave as `flat`."""
+    kinds = get_type_hints(type(parameters))
+    before = flatten(parameters)
+    return [
+        # Only lists are held with blanks in place of commas; a file's name may have its own.
+        f"{key}={written(value) if get_origin(kinds.get(key)) is tuple or value is None else value}"
+        for key, value in flat.items()
+        if before.get(key) != value
+    ]
+
+
 def written(value: Value) -> str:
     """Return a plain value as it is typed after `--set key=`."""
     if isinstance(value, str):
@@ -185,7 +197,9 @@ def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annota
         kind = next(part for part in get_args(kind) if part is not type(None))
     if get_origin(kind) is tuple:
         item = get_args(kind)[0]
-        return tuple(_read(key, part, item) for part in text.split(",") if part)
+        parts = (part.strip() for part in text.split(","))
+        items = [_read(key, part, item) for part in parts if part]
+        return tuple(dict.fromkeys(items) if item is str else items)  # names say all once
     if get_origin(kind) is Literal:
         if text in get_args(kind):
             return text
@@ -200,6 +214,9 @@ def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annota
             return text.lower() == "true"
         raise InputError(f"{key} is true or false.", field=key, given=text)
     try:
-        return kind(text)
+        value = kind(text)
     except ValueError:
         raise InputError(f"{key} takes {kind.__name__}.", field=key, given=text) from None
+    if kind is int and value < 0:
+        raise InputError(f"{key} is 0 or more.", field=key, given=text)
+    return value

@@ -27,7 +27,7 @@ from training.export import export, open_bundle, record_quality
 from training.loop import Loop, LoopOptions, Precision
 from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
-from training.recipe import SCALES, Recipe, Scale, change, find_recipe, flatten, written
+from training.recipe import SCALES, Recipe, Scale, change, changes, find_recipe, flatten
 from training.store import write_json
 from training.workspace import SECONDS_FILE, Workspace, claim, read_run
 
@@ -112,11 +112,7 @@ def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress 
     recipe = find_recipe(name)
     if scale not in SCALES or not isinstance(flat, dict):
         raise InputError(f"{directory} holds a run that cannot be read.", field="RUN")
-    base = recipe.scales[scale]
-    unchanged = flatten(base)
-    assignments = [
-        f"{key}={written(value)}" for key, value in flat.items() if unchanged.get(key) != value
-    ]
+    assignments = changes(recipe.scales[scale], flat)
     return open_run(name, scale, directory, data=data, assignments=assignments, progress=progress)
 
 

@@ -13,6 +13,7 @@ from service.errors import InputError, NotFoundError
 from training.recipe import (
     SCALES,
     change,
+    changes,
     count_weights,
     find_recipe,
     flatten,
@@ -29,6 +30,7 @@ class _Parameters:
     kind: Literal["a", "b"] = "a"
     languages: tuple[str, ...] = ("en", "de")
     cuts: tuple[int, ...] = (64,)
+    file: str | None = None
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -45,6 +47,8 @@ class _Parameters:
         ("shuffle=true", True),
         ("kind=b", "b"),
         ("languages=fr,ja", ("fr", "ja")),
+        ("languages=fr, ja,fr", ("fr", "ja")),
+        ("cuts=32,32", (32, 32)),
         ("cuts=32,16", (32, 16)),
         ("cuts=", ()),
     ],
@@ -65,6 +69,7 @@ def test_values_are_read_by_their_type(assignment: str, value: object) -> None:
         ("kind=z", "kind has no such value.*There are: a, b"),
         ("cuts=x", "cuts takes int"),
         ("steps=0", "steps is at least 1"),
+        ("steps=-7", "steps is 0 or more"),
     ],
 )
 def test_what_cannot_be_is_refused(assignment: str, message: str) -> None:
@@ -77,6 +82,16 @@ def test_the_manifest_gets_plain_values() -> None:
     assert flat["languages"] == "en de"
     assert flat["share"] is None
     assert flat["steps"] == 10
+
+
+@pytest.mark.parametrize(
+    "assignments",
+    [["file=my vectors/a.txt", "languages=fr,ja"], ["share=0.5", "shuffle=true"], ["cuts="], []],
+)
+def test_parameters_are_read_back_from_their_plain_values(assignments: list[str]) -> None:
+    changed = change(_Parameters(), assignments)
+    assert change(_Parameters(), changes(_Parameters(), flatten(changed))) == changed
+    assert change(changed, changes(changed, flatten(_Parameters()))) == _Parameters()
 
 
 def test_an_unknown_recipe_is_refused_with_the_nearest() -> None:
