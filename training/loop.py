@@ -238,8 +238,10 @@ class Loop(Generic[B_co]):
             "rate": float(self._phase.optimisers[0].param_groups[0]["lr"]),
         }
         if not torch.isfinite(torch.tensor(figures["loss"])):
-            raise FloatingPointError(
-                f"The loss is {figures['loss']} at step {self._at.step}: lower the learning rate."
+            raise InputError(
+                f"The loss is {figures['loss']} at step {self._at.step}: training has diverged.",
+                remedy="Lower the learning rate, among the recipe's parameters, and begin anew "
+                "with --fresh.",
             )
         if log is not None:
             log.write("train", self._at.step, figures)

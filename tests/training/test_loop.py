@@ -167,7 +167,7 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:
     phase = make_phase()
     with torch.no_grad():
         next(phase.system.parameters()).fill_(float("nan"))
-    with pytest.raises(FloatingPointError, match="lower the learning rate"):
+    with pytest.raises(InputError, match="Lower the learning rate"):
         Loop(phase, tmp_path, device=CPU).run()
 
 
