@@ -10,6 +10,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 from service.errors import InputError
+from training.evaluation.plots import check_ending
 from training.metrics import METRICS_FILE, read_metrics
 
 _NOT_DRAWN = frozenset(
@@ -34,8 +35,9 @@ def draw_curve(directory: Path, path: Path) -> None:
         path: The picture; its ending says which kind (`.svg`, `.png`).
 
     Raises:
-        InputError: There is nothing to draw.
+        InputError: There is nothing to draw, or no such picture can be.
     """
+    check_ending(path, field="PICTURE")
     train = read_metrics(directory / METRICS_FILE, "train")
     develop = read_metrics(directory / METRICS_FILE, "dev")
     if not train:

@@ -30,3 +30,5 @@ def test_a_curve_is_drawn_and_drawn_alike_again(tmp_path: Path, kind: str) -> No
 def test_without_figures_there_is_no_curve(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no figures"):
         draw_curve(tmp_path, tmp_path / "a.svg")
+    with pytest.raises(InputError, match=r"end in \.svg"):
+        draw_curve(tmp_path, tmp_path / "a.gif")

@@ -32,10 +32,10 @@ def _evaluate(*arguments: str) -> Result:
 
 def test_a_table_json_and_a_picture(model: str, data: Path, tmp_path: Path) -> None:
     arguments = ("--model", model, "--data", str(data), "--languages", "en,de", *SEARCH)
-    table = _evaluate(*arguments, "--plot", str(tmp_path / "matrix.svg"))
+    table = _evaluate(*arguments, "--plot", str(tmp_path / "new/matrix.svg"))
     assert table.exit_code == 0, table.output
     assert "search error over all pairs" in table.output
-    assert (tmp_path / "matrix.svg").stat().st_size > 1000
+    assert (tmp_path / "new/matrix.svg").stat().st_size > 1000
     (figure,) = json.loads(_evaluate(*arguments, "--json").stdout)
     assert figure["matrix"].keys() == {"en", "de"}
 
@@ -106,6 +106,19 @@ def test_figures_are_printed_before_they_are_written(
             ["--protocol", "classification", "--set", "sets=topics", "--set", "column=topic"],
             "the header lacks topic",
         ),
+        ([*SEARCH, "--languages", "en, en"], "2 languages or more"),
+        (["--protocol", "few-shot", "--languages", "en"], "other languages than en"),
+        (["--protocol", "few-shot", "--set", "draws=0"], "draws and sizes are at least 1"),
+        (["--protocol", "few-shot", "--set", "sizes=0"], "draws and sizes are at least 1"),
+        (["--protocol", "few-shot", "--set", "parts=200"], "parts are percents"),
+        (["--protocol", "few-shot", "--set", "parts=-10"], "parts is 0 or more"),
+        (["--protocol", "p-at-n", "--set", "others=0"], "best and others are at least 1"),
+        (["--protocol", "p-at-n", "--set", "seed=-1"], "seed is 0 or more"),
+        (["--protocol", "p-at-n", "--set", "rows=9,2"], "rows are two numbers"),
+        (["--protocol", "eigen", "--set", "size=1"], "of a size of 2 or more"),
+        (["--protocol", "classification", "--set", "folds=0"], "folds are at least 1"),
+        (["--protocol", "classification", "--set", "documents=1"], "documents none or at least 2"),
+        (["--protocol", "nli", "--set", "fit="], "fit names a file or more"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(
@@ -122,6 +135,8 @@ def test_tasks_that_are_not_there_are_named(model: str, data: Path) -> None:
     result = _evaluate("--model", model, "--data", str(data), "--protocol", "senteval")
     assert result.exit_code == 1
     assert "neither mr.tsv" in result.output
+    none = ("--protocol", "senteval", "--set", "tasks=")
+    assert "tasks one or more" in _evaluate("--model", model, "--data", str(data), *none).output
 
 
 def test_models_that_are_none_are_refused(data: Path, tmp_path: Path) -> None:

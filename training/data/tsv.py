@@ -24,6 +24,18 @@ def read_header(path: Path) -> tuple[str, ...]:
     return tuple(lines[0].split("\t"))
 
 
+def read_all(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the values of `columns` of every row of a file to measure with.
+
+    Raises:
+        InputError: The header lacks one of `columns`, a line is broken, or there is no row.
+    """
+    rows = list(read_tsv(path, columns, BrokenLines("refuse")))
+    if not rows:
+        raise InputError(f"{path} has a header and no row.", remedy="Leave it out, or add rows.")
+    return rows
+
+
 def read_tsv(path: Path, columns: Sequence[str], broken: BrokenLines) -> Iterator[tuple[str, ...]]:
     """Yield the values of `columns` of each row, in that order.
 

@@ -53,6 +53,8 @@ class Classification:
                 f"transfer=targeted tunes on the target language, and {self.classifier} chooses "
                 "nothing; take zero-shot, or a classifier that is tuned"
             )
+        if self.folds < 1 or (self.documents is not None and self.documents < 2):
+            raise ValueError("folds are at least 1, and documents none or at least 2")
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return "Cross" with the matrix of languages, and "Same" where it is measured.

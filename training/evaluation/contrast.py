@@ -18,8 +18,7 @@ import numpy as np
 from service.errors import InputError
 from service.inference.session import Vectors
 from training.data.folder import DataFolder
-from training.data.lines import BrokenLines
-from training.data.tsv import read_header, read_tsv
+from training.data.tsv import read_all, read_header
 from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import SentenceModel, vectors_of
 
@@ -41,7 +40,8 @@ class Contrast:
         """Return the part of right answers, a figure for each kind, in the mean of the languages.
 
         Raises:
-            InputError: The file has no column of any of the languages, or of English.
+            InputError: The file has no column of any of the languages, or of English, or a side
+                without the other.
         """
         header = read_header(self.path)
         wanted = self.languages or tuple(model.languages)
@@ -52,7 +52,9 @@ class Contrast:
                 f"{', '.join(wanted)}.",
                 field="--languages",
             )
-        rows = list(read_tsv(self.path, ("kind", _PIVOT, *chosen), BrokenLines("refuse")))
+        rows = read_all(self.path, ("kind", _PIVOT, *chosen))
+        if len(rows) % 2:
+            raise InputError(f"{self.path} has a side without the other: sides a and b alternate.")
         kinds = np.array([row[0] for row in rows[::2]])
         pivot = vectors_of(model, [row[1] for row in rows], _PIVOT, unit=True)
         right: dict[str, dict[str, float]] = defaultdict(dict)

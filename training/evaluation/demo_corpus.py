@@ -17,6 +17,7 @@ from service.errors import InputError
 from service.inference.session import Vectors
 from service.shipped import DEMO_CORPUS
 from training.data.folder import DataFolder
+from training.data.lines import BrokenLines, read_lines
 from training.evaluation.figures import Figure
 from training.evaluation.models import SentenceModel, vectors_of
 
@@ -111,9 +112,9 @@ def _hits(
 
 def _read(path: Path) -> list[tuple[str, str, str]]:
     documents = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(read_lines(path, BrokenLines("refuse")), start=1):
         try:
-            row = json.loads(line)
+            row = json.loads(line or "")
             documents.append((row["text"], row["language"], row["metadata"]["statement"]))
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise InputError(

@@ -70,6 +70,11 @@ class EigenSimilarity(NWayRows):
     size: int = 10  # K
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        NWayRows.__post_init__(self)
+        if self.samples < 1 or self.size < 2:
+            raise ValueError("samples are at least 1, of a size of 2 or more")
+
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return Psi x 1000 of the pivot and each language.
 

@@ -43,6 +43,8 @@ class FewShot:
     def __post_init__(self) -> None:
         if self.tuned_on < 2:
             raise ValueError("tuned_on is two or more: what is tuned on is not fitted on")
+        if self.draws < 1 or 0 in self.sizes or max(self.parts, default=0) > 100:
+            raise ValueError("draws and sizes are at least 1, and parts are percents")
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the accuracy in the mean of the targets, by size or part.
@@ -52,6 +54,13 @@ class FewShot:
         """
         known = require_languages(model, (self.source, *self.languages) if self.languages else ())
         targets = tuple(name for name in known if name != self.source)
+        if not targets:
+            raise InputError(
+                f"Accuracy is measured in other languages than {self.source}.",
+                field="languages",
+                given=",".join(known),
+                remedy="Name a target, or take another --set source=LANGUAGE.",
+            )
         sets = read_labelled_sets(folder(), self.sets, (self.source, *targets))
         rows: dict[tuple[str, str], np.ndarray] = {}
         for language, texts in sets.items():

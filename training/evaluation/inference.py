@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from service.errors import InputError
 from service.inference.session import Vectors
 from training.data.folder import DataFolder
-from training.data.lines import BrokenLines
-from training.data.tsv import read_tsv
+from training.data.tsv import read_all
 from training.evaluation.classifiers import Examples, accuracy_of, fit_classifier
 from training.evaluation.feed_forward import FeedForward
 from training.evaluation.figures import Figure, mean_figure
@@ -36,6 +36,16 @@ def pair_features(first: Vectors, second: Vectors) -> Vectors:
     return features
 
 
+def _read_labelled(path: Path) -> list[tuple[str, ...]]:
+    rows = [row for row in read_all(path, _COLUMNS) if row[2] in LABELS]
+    if not rows:
+        raise InputError(
+            f"{path} has no row with one of the labels {', '.join(LABELS)}.",
+            remedy="Write the labels as words.",
+        )
+    return rows
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
     """What may be changed with `--set`."""
@@ -46,6 +56,10 @@ class Inference:
     languages: tuple[str, ...] = ()  # the model's where none
     measured: int = 2490  # examples a language
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.fit or self.measured < 1:
+            raise ValueError("fit names a file or more, and measured is at least 1")
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the accuracy, mean over languages other than English, and that of English.
@@ -63,8 +77,7 @@ class Inference:
                     field="fit",
                     remedy="It is to have the columns premise, hypothesis and label.",
                 )
-            rows += read_tsv(files[0], _COLUMNS, BrokenLines("refuse"))
-        rows = [row for row in rows if row[2] in LABELS]
+            rows += _read_labelled(files[0])
         drawn = np.random.default_rng(self.seed).permutation(len(rows))[: self.most]
         chosen = [rows[int(i)] for i in drawn]
         tenth = max(1, len(chosen) // 10)
@@ -78,11 +91,7 @@ class Inference:
         by_language = {}
         for language in require_languages(model, self.languages):
             for path in opened.evaluation_files(self.set, f"{language}.dev.tsv*"):
-                asked = [
-                    row
-                    for row in read_tsv(path, _COLUMNS, BrokenLines("refuse"))
-                    if row[2] in LABELS
-                ][: self.measured]
+                asked = _read_labelled(path)[: self.measured]
                 by_language[language] = accuracy_of(head, self._examples(model, asked, language))
         if not by_language:
             raise InputError(

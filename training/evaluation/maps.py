@@ -23,6 +23,7 @@ from training.evaluation.documents import document_vectors
 from training.evaluation.figures import Figure
 from training.evaluation.labelled_documents import read_labelled_sets
 from training.evaluation.models import SentenceModel, require_languages, vectors_of
+from training.evaluation.plots import check_ending
 from training.evaluation.retrieval import accuracy
 
 
@@ -43,7 +44,7 @@ def draw_map(
     *,
     names: Sequence[str] = (),
 ) -> None:
-    """Draw points into `path` (.svg or .png), a colour a group.
+    """Draw points into `path` (.svg or .png), a colour a group; its folder is made.
 
     Args:
         places: float32 [rows, 2].
@@ -65,6 +66,7 @@ def draw_map(
         axes.set_xticks([])
         axes.set_yticks([])
         axes.legend(fontsize=8)
+        path.parent.mkdir(parents=True, exist_ok=True)
         picture.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
@@ -99,6 +101,8 @@ class WordMap:
         Raises:
             InputError: A language has no names here, or the model no encoder for it.
         """
+        if self.picture is not None:
+            check_ending(self.picture, field="picture")
         languages = require_languages(model, self.languages, least=2)
         if unknown := [name for name in languages if name not in CALENDAR]:
             raise InputError(
@@ -151,6 +155,8 @@ class DocumentMap:
         Raises:
             InputError: A set or a language is missing.
         """
+        if self.picture is not None:
+            check_ending(self.picture, field="picture")
         languages = require_languages(model, self.languages, least=2)
         sets = read_labelled_sets(folder(), self.sets, languages, column=self.column)
         vectors, labels, tongues = [], [], []

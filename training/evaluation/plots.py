@@ -13,21 +13,20 @@ from training.evaluation.figures import Figure
 ENDINGS = (".svg", ".png")
 
 
-def check_ending(path: Path) -> None:
+def check_ending(path: Path, *, field: str = "--plot") -> None:
     """Raise InputError where the ending of a picture's name is neither .svg nor .png."""
     if path.suffix not in ENDINGS:
-        raise InputError(
-            f"Pictures end in {' or '.join(ENDINGS)}.", field="--plot", given=str(path)
-        )
+        raise InputError(f"Pictures end in {' or '.join(ENDINGS)}.", field=field, given=str(path))
 
 
 def draw_figures(figures: Sequence[Figure], path: Path) -> None:
-    """Draw `figures` into `path`, one below the other.
+    """Draw `figures` into `path`, one below the other; its folder is made.
 
     Raises:
         InputError: The file's ending is neither .svg nor .png.
     """
     check_ending(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Picture
 

@@ -54,6 +54,11 @@ class PrecisionAt(NWayRows):
     others: int = 999  # K; as many as there are where there are fewer
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        NWayRows.__post_init__(self)
+        if self.best < 1 or self.others < 1:
+            raise ValueError("best and others are at least 1")
+
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return P@N from the pivot to each language.
 

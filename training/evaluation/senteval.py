@@ -14,8 +14,7 @@ import numpy as np
 
 from service.errors import InputError
 from training.data.folder import DataFolder
-from training.data.lines import BrokenLines
-from training.data.tsv import read_tsv
+from training.data.tsv import read_all
 from training.evaluation.classifiers import Examples, accuracy_of, fit_classifier
 from training.evaluation.feed_forward import FeedForward
 from training.evaluation.figures import Figure, mean_figure
@@ -39,8 +38,8 @@ class SentEval:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.folds < 2:
-            raise ValueError("folds are two or more")
+        if self.folds < 2 or not self.tasks:
+            raise ValueError("folds are two or more, and tasks one or more")
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return the accuracy, mean over tasks; `by_language` names the tasks.
@@ -105,7 +104,7 @@ class SentEval:
 
 
 def _rows(path: Path) -> _Rows:
-    return [(row[0], row[1]) for row in read_tsv(path, ("text", "label"), BrokenLines("refuse"))]
+    return [(row[0], row[1]) for row in read_all(path, ("text", "label"))]
 
 
 def _taken(examples: Examples, places: Sequence[int] | np.ndarray) -> Examples:

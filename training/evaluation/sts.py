@@ -18,8 +18,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from service.errors import InputError
 from training.data.folder import DataFolder
-from training.data.lines import BrokenLines
-from training.data.tsv import read_tsv
+from training.data.tsv import read_all
 from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import SentenceModel, require_languages, vectors_of
 
@@ -64,6 +63,12 @@ class Sts:
             first, second, scores = read_pairs(path)
             if self.cross:
                 first = self._english(opened)
+                if len(first) != len(second):
+                    raise InputError(
+                        f"{path} has {len(second):,} rows and that of English {len(first):,}: "
+                        "they are no translations of one another, line by line.",
+                        field="cross",
+                    )
             left = vectors_of(model, first, "en" if self.cross else language, unit=True)
             right = vectors_of(model, second, language, unit=True)
             cosines = (left * right).sum(1)
@@ -92,11 +97,13 @@ def read_pairs(path: Path) -> tuple[list[str], list[str], npt.NDArray[np.float64
     """Return first sentences, second sentences and scores of a file.
 
     Raises:
-        InputError: A column is missing, or a score is no number.
+        InputError: A column is missing, a score is no number, or all are the same.
     """
-    rows = list(read_tsv(path, ("sentence1", "sentence2", "score"), BrokenLines("refuse")))
+    rows = read_all(path, ("sentence1", "sentence2", "score"))
     try:
         scores = np.array([float(row[2]) for row in rows])
     except ValueError as error:
         raise InputError(f"{path}: a score is no number: {error}.") from error
+    if not np.isfinite(scores).all() or (scores == scores[0]).all():
+        raise InputError(f"{path}: a correlation needs finite scores, and two different ones.")
     return [row[0] for row in rows], [row[1] for row in rows], scores

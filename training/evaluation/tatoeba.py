@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from service.errors import InputError
 from training.data.folder import DataFolder
-from training.data.lines import BrokenLines
-from training.data.tsv import read_tsv
+from training.data.tsv import read_all
 from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import (
     SentenceModel,
@@ -46,7 +45,7 @@ class Tatoeba:
             language = path.name.split(".")[0].removesuffix("-en")
             if language in wanted:
                 require_languages(model, (language, "en"))
-                rows = list(read_tsv(path, (language, "en"), BrokenLines("refuse")))
+                rows = read_all(path, (language, "en"))
                 foreign = vectors_of(model, [row[0] for row in rows], language, unit=True)
                 english = vectors_of(partner, [row[1] for row in rows], "en", unit=True)
                 by_language[language] = both_ways(foreign, english)

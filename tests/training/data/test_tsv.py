@@ -8,7 +8,7 @@ import pytest
 
 from service.errors import InputError
 from training.data.lines import BrokenLines
-from training.data.tsv import read_header, read_tsv
+from training.data.tsv import read_all, read_header, read_tsv
 
 
 @pytest.fixture
@@ -33,6 +33,14 @@ def test_a_broken_row_is_refused(path: Path) -> None:
 def test_a_missing_column_is_named_with_those_there_are(path: Path) -> None:
     with pytest.raises(InputError, match="lacks score; it has id, label, text"):
         list(read_tsv(path, ("score",), BrokenLines("skip")))
+
+
+def test_a_file_to_measure_with_has_rows(path: Path) -> None:
+    path.write_text("text\tlabel\nRun!\tsport\n")
+    assert read_all(path, ("label", "text")) == [("sport", "Run!")]
+    path.write_text("text\tlabel\n")
+    with pytest.raises(InputError, match=r"en\.train\.tsv has a header and no row"):
+        read_all(path, ("text",))
 
 
 def test_an_empty_file_has_no_header(tmp_path: Path) -> None:

@@ -184,6 +184,9 @@ def test_inference_is_learnt_in_english_and_measured_abroad(tmp_path: Path) -> N
         Inference(fit=("en.large",)).measure(model, lambda: folder)
     with pytest.raises(InputError, match="no dev file of these languages"):
         Inference(fit=("en.small",), languages=("fr",)).measure(model, lambda: folder)
+    write_tsv(tmp_path, "nli/en.numbers.tsv", header, [("x", "y", "0"), ("x", "y", "1")])
+    with pytest.raises(InputError, match=r"numbers\.tsv has no row with one of the labels"):
+        Inference(fit=("en.numbers",)).measure(model, lambda: folder)
 
 
 def test_senteval_folds_and_splits(tmp_path: Path) -> None:

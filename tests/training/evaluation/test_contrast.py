@@ -61,3 +61,6 @@ def test_a_model_that_knows_translations_is_always_right(tmp_path: Path) -> None
     assert (number.metric, number.by_language) == ("number, told apart, %", {"de": 0.0})
     with pytest.raises(InputError, match="none of fi"):
         Contrast(path=path, languages=("fi",)).measure(model, lambda: open_folder(None))
+    path.write_text("kind\titem\tside\ten\tde\norder\t1\ta\tone\teins\n", encoding="utf-8")
+    with pytest.raises(InputError, match="a side without the other"):
+        Contrast(path=path, languages=("de",)).measure(model, lambda: open_folder(None))

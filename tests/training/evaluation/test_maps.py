@@ -24,12 +24,16 @@ def test_words_of_one_place_are_found(tmp_path: Path) -> None:
     known = dict(english)
     for a, b in zip(CALENDAR["en"], CALENDAR["de"], strict=True):
         known[b] = english[a]
-    picture = tmp_path / "map.svg"
+    picture = tmp_path / "pictures/map.svg"
     (figure,) = WordMap(languages=("en", "de"), picture=picture).measure(
         KnownVectors(known), lambda: DataFolder(tmp_path)
     )
     assert figure.value == 100
     assert "Mittwoch" in picture.read_text() or picture.stat().st_size > 5000
+    with pytest.raises(InputError, match=r"end in \.svg"):
+        WordMap(languages=("en", "de"), picture=tmp_path / "map.gif").measure(
+            KnownVectors(known), lambda: DataFolder(tmp_path)
+        )
     with pytest.raises(InputError, match="Names of weekdays"):
         WordMap(languages=("en", "sw")).measure(
             KnownVectors(known, ("en", "sw")), lambda: DataFolder(tmp_path)

@@ -86,8 +86,22 @@ def test_sts_is_spearmans_correlation(folder: DataFolder, tiny_encoder: Encoder)
     (folder.root / "eval/stsb/de.dev.tsv").write_text(file.read_text())
     (cross,) = Sts(cross=True).measure(tiny_encoder, lambda: folder)
     assert cross.by_language == {"de": pytest.approx(figure.value)}
+    file.write_text("\n".join(["sentence1\tsentence2\tscore", *rows[1:]]))
+    with pytest.raises(InputError, match="has 4 rows and that of English 3"):
+        Sts(cross=True).measure(tiny_encoder, lambda: folder)
     file.write_text("sentence1\tsentence2\tscore\na\tb\tmuch\n")
     with pytest.raises(InputError, match="score is no number"):
+        Sts().measure(tiny_encoder, lambda: folder)
+
+
+@pytest.mark.parametrize("scores", [["1"], ["2", "2"], ["1", "nan", "2"]])
+def test_scores_without_a_correlation_are_refused(
+    scores: list[str], folder: DataFolder, tiny_encoder: Encoder
+) -> None:
+    rows = [f"a\tb\t{score}" for score in scores]
+    file = folder.root / "eval/stsb/en.dev.tsv"
+    file.write_text("\n".join(["sentence1\tsentence2\tscore", *rows]))
+    with pytest.raises(InputError, match="two different ones"):
         Sts().measure(tiny_encoder, lambda: folder)
 
 
@@ -114,9 +128,10 @@ def test_the_demo_corpus_counts_translations(tmp_path: Path, tiny_encoder: Encod
     assert with_french.matrix["de"]["fr"] == 0.0
     table = figures_table([with_french])
     assert "from\\to" in table
-    path.write_text('{"text": "no language"}\n')
-    with pytest.raises(InputError, match=r"corpus\.jsonl:1"):
-        _demo(path).measure(tiny_encoder, _no_folder)
+    for broken in (b'{"text": "no language"}\n', b"\xff\xfe", b"\n"):
+        path.write_bytes(broken)
+        with pytest.raises(InputError, match=r"corpus\.jsonl:1"):
+            _demo(path).measure(tiny_encoder, _no_folder)
 
 
 def test_protocols_go_by_their_names(folder: DataFolder, tiny_encoder: Encoder) -> None:
