@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from service.errors import ConflictError
+
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
@@ -15,4 +17,29 @@ def alone(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f"{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def sole(path: Path) -> Iterator[None]:
+    """Be the only process that works on the run whose file `path` is.
+
+    Raises:
+        ConflictError: Another one does.
+    """
+    try:
+        import fcntl
+    except ImportError:  # as above
+        yield
+        return
+    with path.open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConflictError(
+                f"Another process trains in {path.parent} now.",
+                field="--out",
+                given=str(path.parent),
+                remedy="Wait until it is done, or name another directory.",
+            ) from None
         yield

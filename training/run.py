@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -24,12 +24,13 @@ from training.devices import describe_machine, pick_device
 from training.evaluation.figures import Figure, figures_table
 from training.evaluation.protocols import make_protocol
 from training.export import export, open_bundle, record_quality
+from training.locks import sole
 from training.loop import Loop, LoopOptions, Precision
 from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
 from training.recipe import SCALES, Recipe, Scale, change, changes, find_recipe, flatten
 from training.store import write_json
-from training.workspace import SECONDS_FILE, Workspace, claim, read_run
+from training.workspace import RUN_FILE, SECONDS_FILE, Workspace, claim, read_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,12 @@ def train(
         patience: Development rounds without a better one before a stage stops; the best weights
             are exported then. None trains all steps.
         precision: Of products; the recipe's where None.
+
+    Raises:
+        ConflictError: Another process trains in the run's directory.
     """
-    with _counted(run.work.directory):
+    first = sole(run.work.directory / RUN_FILE) if rank() == 0 else nullcontext()
+    with first, _counted(run.work.directory):
         for stage in run.recipe.stages:
             torch.manual_seed(getattr(run.parameters, "seed", 0))
             with first_process_first():  # the others find what it has made

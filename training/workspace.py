@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from service.errors import ConflictError, InputError
 from training.checkpoints import BEST_FILE, LAST_FILE, load_checkpoint
 from training.data.folder import DataFolder
-from training.locks import alone
+from training.locks import alone, sole
 from training.metrics import METRICS_FILE
 from training.progress import QUIET, Progress
 from training.store import write_json
@@ -146,14 +146,15 @@ def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> N
         fresh: Delete the run that is there, and nothing else.
 
     Raises:
-        ConflictError: It holds another run.
+        ConflictError: It holds another run, or another process trains in it now.
         InputError: What it holds is no run.
     """
     path = directory / RUN_FILE
     if path.exists():
         before = read_run(directory)
         if fresh:
-            _delete_run(directory)
+            with sole(path):
+                _delete_run(directory)
             write_json(path, described)
             return
         differing = _differences(before, described)

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from service.errors import ConflictError
 from training.checkpoints import BEST_FILE
+from training.locks import sole
 from training.metrics import METRICS_FILE, read_metrics
 from training.run import open_run, train
 
 STANDING_STILL = ("rate=0", "l2=0", "develop_every=4", "log_every=1")
+
+
+def test_a_second_process_is_refused_while_the_first_trains(tmp_path: Path) -> None:
+    run = open_run("bicvm", "smoke", tmp_path / "run", assignments=("iterations=1",))
+    with sole(tmp_path / "run" / "run.json"):
+        with pytest.raises(ConflictError, match="Another process trains in"):
+            train(run)
+        with pytest.raises(ConflictError, match="Another process trains in"):
+            open_run("bicvm", "smoke", tmp_path / "run", fresh=True)
+    assert not (tmp_path / "run" / "train").exists()
+    train(run)
 
 
 def test_patience_ends_a_stage_and_keeps_the_best(tmp_path: Path) -> None:
