@@ -7,7 +7,7 @@ is the service's own; what is added here is where the text comes from and what i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,12 +78,14 @@ def train_head(
         progress: Tells people.
 
     Raises:
-        InputError: Fewer than two labels, or a label with a single example.
+        InputError: Fewer than two labels, a label with a single example, or a file to measure on
+            with none of the labels; nothing is written then.
     """
     encoder = Encoder(model)
     with ExampleCollector(multi_label=False, contradictions="drop") as collector:
         languages = _collect(data, collector, known=encoder.manifest.languages)
         examples = collector.finish()
+        dev = _read_dev(data, known=encoder.manifest.languages, labels=examples.labels)
         progress.title(f"head: {len(examples):,} examples, {len(examples.labels)} labels")
         kind = "pairs of texts" if examples.pairs else "texts"
         plan = HeadPlan(
@@ -105,7 +107,7 @@ def train_head(
             remember=False,  # the text is not ours to pass on
         )
         head = make_head(plan, examples, encoder, directory, watcher=_Shown(progress))
-    measured = _measure(head, encoder, data, languages, machine=machine, command=command)
+    measured = _measure(head, encoder, data, dev, languages, machine=machine, command=command)
     if measured:
         manifest = head.manifest.model_copy(update={"quality": measured})
         head = write_head(directory, manifest, weights=head.weights, bias=head.bias)
@@ -144,23 +146,38 @@ def _collect(
     return tuple(found)
 
 
+def _read_dev(
+    data: HeadData, *, known: Collection[str], labels: Collection[str]
+) -> dict[str, list[Example]]:
+    """Return the examples to measure on by language, of those that the encoder knows."""
+    found: dict[str, list[Example]] = {}
+    for path in data.dev:
+        language = language_of(path)
+        if language in known:
+            found[language] = list(read_labelled(path, language=language, labels=labels))
+            if not found[language]:
+                raise InputError(
+                    f"{path} has no example with one of the labels {', '.join(labels)}.",
+                    field="dev",
+                )
+    return found
+
+
 def _measure(
     head: Head,
     encoder: Encoder,
     data: HeadData,
+    dev: Mapping[str, Sequence[Example]],
     fitted_on: Sequence[str],
     *,
     machine: str,
     command: str,
 ) -> tuple[Measurement, ...]:
-    by_language: dict[str, float] = {}
-    for path in data.dev:
-        language = language_of(path)
-        if language in encoder.manifest.languages:
-            examples = read_labelled(path, language=language, labels=head.labels)
-            by_language[language] = round(accuracy(head, encoder, examples), 2)
-    if not by_language:
+    if not dev:
         return ()
+    by_language = {
+        language: round(accuracy(head, encoder, examples), 2) for language, examples in dev.items()
+    }
     first = "en" if "en" in fitted_on else fitted_on[0]
     others = [value for code, value in by_language.items() if code != first]
     mean = sum(others) / len(others) if others else by_language[first]
@@ -178,15 +195,8 @@ def _measure(
     )
 
 
-def accuracy(head: Head, encoder: Encoder, examples: Iterable[Example]) -> float:
-    """Return the percentage of `examples` whose likeliest label is theirs.
-
-    Raises:
-        InputError: There is none.
-    """
-    rows = list(examples)
-    if not rows:
-        raise InputError("There is no example with one of the head's labels.", field="dev")
+def accuracy(head: Head, encoder: Encoder, rows: Sequence[Example]) -> float:
+    """Return the percentage of `rows`, one or more, whose likeliest label is theirs."""
     first = encoder.encode([row.text for row in rows], normalize=True)
     second = None
     if head.takes_pairs:

@@ -42,6 +42,23 @@ def test_too_few_labels_or_examples_are_refused(
         _fit(tmp_path, tiny_bundle, rows)
 
 
+def test_a_file_to_measure_on_without_the_labels_is_refused_before_the_fit(
+    tmp_path: Path, tiny_bundle: Path
+) -> None:
+    (tmp_path / "en.train.tsv").write_text("text\tlabel\n" + "a\tx\nb\ty\n" * 4)
+    (tmp_path / "de.dev.tsv").write_text("text\tlabel\na\tother\n")
+    data = HeadData(
+        paths=(tmp_path / "en.train.tsv",),
+        source="made",
+        licence="CC0",
+        attribution="nobody",
+        dev=(tmp_path / "de.dev.tsv",),
+    )
+    with pytest.raises(InputError, match=r"de\.dev\.tsv has no example with .* x, y"):
+        train_head(tiny_bundle, data, tmp_path / "head", name="head", machine="made")
+    assert not (tmp_path / "head").exists()
+
+
 def test_pairs_give_a_head_of_pairs_that_is_measured_by_language(
     tmp_path: Path, tiny_bundle: Path
 ) -> None:
@@ -57,9 +74,12 @@ def test_pairs_give_a_head_of_pairs_that_is_measured_by_language(
     with (tmp_path / "de.dev.tsv").open("a") as file:
         file.write("a\tb\tneither\n")  # a label that the head has not: left out
     data = HeadData(
-        paths=(tmp_path / "en.train.tsv",), source="made", licence="CC0", attribution="nobody",
+        paths=(tmp_path / "en.train.tsv",),
+        source="made",
+        licence="CC0",
+        attribution="nobody",
         dev=(tmp_path / "de.dev.tsv", tmp_path / "xx.dev.tsv"),
-    )  # fmt: skip
+    )
     head = train_head(tiny_bundle, data, tmp_path / "head", name="made", machine="here")
     assert head.takes_pairs
     assert head.weights.shape == (2, 64)
