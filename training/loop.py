@@ -170,6 +170,7 @@ class Loop(Generic[B_co]):
         if content is not None:
             self._restore(content)
             self._progress.note(f"going on after step {self._at.step:,}")
+            self._forget_best()
         share_weights(self._phase.system)
         log = MetricsLog(self._directory, step=self._at.step) if rank() == 0 else None
         try:
@@ -182,6 +183,13 @@ class Loop(Generic[B_co]):
         if interrupted.is_set():
             raise KeyboardInterrupt
         return Outcome(self._at.step, self._at.words, self._at.seconds, self._stopped)
+
+    def _forget_best(self) -> None:
+        """Drop weights that an earlier command chose, where this one goes on and keeps the last."""
+        options, at = self._phase.options, self._at
+        if options.watch is None and at.step < options.steps and not self._stopped:
+            (self._directory / BEST_FILE).unlink(missing_ok=True)
+            at.best = None
 
     def _steps(self, log: MetricsLog | None, interrupted: Event) -> None:
         options, at = self._phase.options, self._at

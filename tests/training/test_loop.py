@@ -134,6 +134,17 @@ def test_it_stops_when_development_gets_no_better_and_keeps_the_best(tmp_path: P
     assert [row["error"] for row in rows] == [3.0, 2.0, 2.5, 2.5]
 
 
+def test_who_goes_on_without_patience_keeps_the_last_weights(tmp_path: Path) -> None:
+    options = replace(OPTIONS, develop_every=2, watch="error", better="lower", patience=9)
+    phase = make_phase(replace(options, checkpoint_seconds=0.0), lambda: {"error": 1.0})
+    _break_in_step(phase, 5, _pull_the_plug)
+    with pytest.raises(OSError, match="gone"):
+        Loop(phase, tmp_path, device=CPU).run()
+    assert (tmp_path / BEST_FILE).exists()
+    Loop(make_phase(replace(OPTIONS, develop_every=2), _nothing), tmp_path, device=CPU).run()
+    assert not (tmp_path / BEST_FILE).exists()
+
+
 @pytest.mark.parametrize(
     ("every", "steps"), [(5, [5, 10, 12]), (6, [6, 12]), (12, [12]), (20, [12]), (0, [])]
 )
