@@ -8,8 +8,10 @@ or never reads its answer, would keep a connection and its buffers.
 from __future__ import annotations
 
 import asyncio
+from array import array
 from typing import ClassVar, cast
 
+import httptools
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -50,6 +52,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Begin to wait for a request's headers."""
         self._closing = ClosedInTime(transport, self.loop, self.client_seconds)
         super().connection_made(cast("asyncio.Transport", self._closing))
+        self.parser = _Parser(self)
         self._expect_head()
 
     def data_received(self, data: bytes) -> None:
@@ -76,6 +79,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Go on to the request."""
+        if _offers_upgrade(self.parser):
+            return
         self._in_head = False
         self._in_body = True
         self._answered = False
@@ -85,6 +90,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Take note that the body is there, or that there is none."""
+        if _offers_upgrade(self.parser):
+            return
         self._in_body = False
         super().on_message_complete()
 
@@ -119,6 +126,13 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
         self._closing.lost()
 
+    def head_without_upgrade(self) -> bytes:
+        """Return the head of the present request, less its offer to speak another protocol."""
+        version = self.parser.get_http_version().encode()
+        lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, version)]
+        lines += [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._at_work = cycle
         super()._start_asgi_task(cycle, app)
@@ -144,6 +158,38 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+
+
+class _Parser(httptools.HttpRequestParser):
+    """Takes no notice of an offer to speak another protocol, as HTTP allows.
+
+    Java's clients and `curl --http2` send one with each first request; httptools ends the request
+    at its headers then, and takes the body for the other protocol.
+
+    Args:
+        protocol: Told what is parsed.
+    """
+
+    def __init__(self, protocol: BoundedProtocol) -> None:
+        super().__init__(protocol)
+        self.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
+        self._protocol = protocol
+
+    def feed_data(self, data: bytes | bytearray | memoryview | array[int]) -> None:
+        """Parse what came."""
+        while True:
+            try:
+                return super().feed_data(data)
+            except httptools.HttpParserUpgrade as offer:
+                if not _offers_upgrade(self):
+                    raise
+                super().feed_data(self._protocol.head_without_upgrade())
+                data = memoryview(data)[offer.args[0] :]
+
+
+def _offers_upgrade(parser: httptools.HttpRequestParser) -> bool:
+    """Return whether the request could go on in another protocol; CONNECT must."""
+    return parser.should_upgrade() and parser.get_method() != b"CONNECT"
 
 
 class ClosedInTime:

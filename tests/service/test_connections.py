@@ -225,6 +225,26 @@ async def test_every_request_of_a_line_learns_that_the_client_is_gone() -> None:
         await told.wait()
 
 
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_a_request_that_offers_another_protocol_is_answered(url: httpx.URL, pieces: int) -> None:
+    body = b'{"inputs": ["hello"], "encoding_format": "base64"}'
+    offer = (
+        b"connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\n"
+        b"http2-settings: AAEAAEAAAAIAAAABAAMAAABk\r\n"  # as Java's client sends it
+    )
+    length = b"content-length: %d\r\n\r\n" % len(body)
+    with connect(url) as connection:
+        sent = HEAD + offer + length + body + HEAD + length + body
+        size = -(-len(sent) // pieces)
+        for start_of_piece in range(0, len(sent), size):
+            connection.sendall(sent[start_of_piece : start_of_piece + size])
+            time.sleep(0.02)
+        _, said = closed_after(connection)
+    assert said.count(b"HTTP/1.1 200 ") == 2
+    first, second = re.findall(rb'\["[^]]+"\]', said)
+    assert first == second
+
+
 def test_others_are_served_while_many_hold_connections(url: httpx.URL) -> None:
     held = [connect(url) for _ in range(200)]
     try:
