@@ -44,10 +44,14 @@ class Acceptor:
         self._resume()
 
     def close(self) -> None:
-        """Take no more."""
+        """Take what waits, and no more."""
+        if self._listener.fileno() < 0:
+            return
         if self._pause is not None:
             self._pause.cancel()
-        self._loop.remove_reader(self._listener)
+        if self._loop.remove_reader(self._listener):
+            self._accept()
+        self._listener.close()
 
     async def wait_closed(self) -> None:
         """Wait for nothing: connections are uvicorn's."""

@@ -49,12 +49,16 @@ def run_server(settings: Settings, listener: socket.socket, opening: Opening) ->
         timeout_graceful_shutdown=int(settings.drain_seconds),
     )
     state = state_of(app)
-    server = _Server(config, state, notice_seconds=settings.drain_notice_seconds)
+    server = StoppingServer(config, state, notice_seconds=settings.drain_notice_seconds)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_serve(server, state, listener))
 
 
-class _Server(uvicorn.Server):
+LAST_REQUESTS_SECONDS = 0.2
+"""How long what was sent before a stop may take to be read."""
+
+
+class StoppingServer(uvicorn.Server):
     """Takes connections at once, and ends with the exit code of `run_server` after a clean stop.
 
     Uvicorn raises the signal again after its shutdown, so that a clean stop would look like a
@@ -92,6 +96,14 @@ class _Server(uvicorn.Server):
             )
             self.servers.append(acceptor)  # type: ignore[arg-type]
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more connections, answer what those that are there have sent, and stop."""
+        for acceptor in self.servers:
+            acceptor.close()
+        # Uvicorn closes each connection whose last request was answered, whatever came since.
+        await asyncio.sleep(LAST_REQUESTS_SECONDS)
+        await super().shutdown(sockets)
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop on SIGINT and SIGTERM; a second SIGINT does not wait for what is running."""
@@ -108,6 +120,10 @@ class _Server(uvicorn.Server):
         # Nobody who presses ctrl-c waits for a load balancer, nor does a second signal.
         notice = 0.0 if number == signal.SIGINT or self._state.leaving else self._notice_seconds
         self._state.begin_leaving()
+        # Who keeps connections goes elsewhere after the next answer; uvicorn takes the headers of
+        # all answers from the one list to the other each second.
+        for headers in (self.config.encoded_headers, self.server_state.default_headers):
+            headers.append((b"connection", b"close"))
         loop = asyncio.get_running_loop()
         loop.call_later(notice, self.handle_exit, number, None)
 

@@ -54,13 +54,22 @@ async def test_all_that_wait_are_taken_in_one_turn(listener: socket.socket) -> N
 
 
 async def test_after_it_is_closed_none_is_taken(listener: socket.socket) -> None:
+    address = listener.getsockname()
     acceptor = Acceptor(listener, Noted, backlog=100)
     assert await greeting(listener) == b"hello"
     acceptor.close()
     await acceptor.wait_closed()
-    with socket.create_connection(listener.getsockname()):
-        await asyncio.sleep(0.05)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address)
     assert Noted.made == 1
+
+
+async def test_what_waits_when_it_is_closed_is_taken(listener: socket.socket) -> None:
+    acceptor = Acceptor(listener, Noted, backlog=100)
+    with socket.create_connection(listener.getsockname()) as waiting:
+        acceptor.close()
+        assert await asyncio.to_thread(waiting.recv, 10) == b"hello"
+    acceptor.close()
 
 
 async def test_without_handles_connections_wait(
@@ -76,7 +85,7 @@ async def test_without_handles_connections_wait(
 
     scarce = SimpleNamespace(
         accept=accept, setblocking=listener.setblocking, listen=listener.listen,
-        fileno=listener.fileno,
+        fileno=listener.fileno, close=listener.close,
     )  # fmt: skip
     acceptor = Acceptor(cast(socket.socket, scarce), Noted, backlog=100)
     assert await greeting(listener) == b"hello"

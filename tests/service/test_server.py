@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
@@ -13,8 +14,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
 
+from service.api.state import State
 from service.search.corpora import Corpora
+from service.server import StoppingServer
+from service.settings import Settings
+from service.telemetry.metrics import Metrics
 
 COMMAND = Path(sys.executable).with_name("interlingua")
 
@@ -159,6 +166,49 @@ def test_a_stop_under_load_loses_no_request_that_was_taken(
         assert all(id in there for _, id, status in asked if status == 200)
     finally:
         corpora.close()
+
+
+@pytest.mark.e2e
+def test_answers_before_a_stop_end_their_connections(tmp_path: Path, tiny_bundle: Path) -> None:
+    """Who keeps a connection would send into one that is being closed."""
+    process = start(tmp_path, tiny_bundle, "--port", "0", "--drain-notice-seconds", "3")
+    connection = http.client.HTTPConnection(url_of(process).removeprefix("http://"), timeout=20)
+
+    def ask() -> http.client.HTTPResponse:
+        connection.request("GET", "/health/ready")
+        answer = connection.getresponse()
+        answer.read()
+        return answer
+
+    assert not ask().will_close
+    process.send_signal(signal.SIGTERM)
+    while (answer := ask()).status == 200:
+        pass
+    assert answer.will_close
+    time.sleep(1.2)  # uvicorn has set its headers anew
+    assert ask().will_close
+    assert process.wait(20) == 0
+    process.communicate()
+
+
+async def test_what_a_kept_connection_has_sent_is_answered_before_a_stop() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    config = uvicorn.Config(app, log_config=None, lifespan="off")
+    config.load()
+    server = StoppingServer(config, State(Settings(), Metrics()), notice_seconds=0)
+    server.lifespan = config.lifespan_class(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        await server.startup([listener])
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        for last in (False, True):
+            writer.write(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            if last:
+                await server.shutdown([listener])
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204 ")
+        writer.close()
 
 
 @pytest.mark.e2e
