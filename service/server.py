@@ -46,7 +46,7 @@ def run_server(settings: Settings, listener: socket.socket, opening: Opening) ->
         server_header=False,
         http=bounded_protocol(settings.client_timeout_seconds),
         timeout_keep_alive=settings.keep_alive_seconds,
-        timeout_graceful_shutdown=int(settings.drain_seconds),
+        timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
     )
     state = state_of(app)
     server = StoppingServer(config, state, notice_seconds=settings.drain_notice_seconds)
@@ -132,7 +132,7 @@ async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) 
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     loading = asyncio.create_task(state.wait_until_settled())
     await asyncio.wait({serving, loading}, return_when=asyncio.FIRST_COMPLETED)
-    if state.phase is Phase.READY:
+    if state.phase is Phase.READY and not state.leaving:
         spare_what_stays()
         host, port = listener.getsockname()[:2]
         url = f"http://{_reachable(host)}:{port}"

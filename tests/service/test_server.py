@@ -57,11 +57,13 @@ def url_of(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "drain_seconds"), [(signal.SIGTERM, "0.5"), (signal.SIGINT, "inf")]
+)
 def test_a_signal_stops_it_cleanly(
-    tmp_path: Path, tiny_bundle: Path, number: signal.Signals
+    tmp_path: Path, tiny_bundle: Path, number: signal.Signals, drain_seconds: str
 ) -> None:
-    process = start(tmp_path, tiny_bundle, "--port", "0")
+    process = start(tmp_path, tiny_bundle, "--port", "0", "--drain-seconds", drain_seconds)
     url_of(process)
     process.send_signal(number)
     assert process.wait(20) == 0
