@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Literal, Unpack, get_args, overload
 
 import click
 import numpy as np
@@ -196,9 +196,9 @@ class Encoder:
             language: Of all texts; only models with one encoder a language ask for it.
 
         Raises:
-            InputError: A prompt, dimension, device or output that is not to be had.
+            InputError: A prompt, dimension, precision, device or output that is not to be had.
         """
-        _check(output_value, device)
+        _check(output_value, precision, device)
         prefix = self._prefix(prompt_name) if prompt is None else prompt
         texts = [sentences] if isinstance(sentences, str) else list(sentences)
         vectors = self._vectors(
@@ -278,7 +278,7 @@ class Encoder:
         return self.prompts[name]
 
     def _dimensions(self, wanted: int | None) -> int | None:
-        wanted = wanted or self.truncate_dim
+        wanted = self.truncate_dim if wanted is None else wanted
         full = self._encoder.dimension
         if wanted is not None and not 1 <= wanted <= full:
             raise InputError(
@@ -330,13 +330,20 @@ def _data() -> Path:
     return Path(named).expanduser() if named else default_data()
 
 
-def _check(output_value: str, device: str | None) -> None:
+def _check(output_value: str, precision: str, device: str | None) -> None:
     if output_value != "sentence_embedding":
         raise InputError(
             "Only sentence vectors are to be had.",
             field="output_value",
             given=output_value,
             remedy="Leave it out.",
+        )
+    if precision not in get_args(Format):
+        raise InputError(
+            "There is no such precision.",
+            field="precision",
+            given=precision,
+            remedy=f"One of {', '.join(get_args(Format))}.",
         )
     if device not in (None, "cpu"):
         raise InputError(

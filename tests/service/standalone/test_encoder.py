@@ -113,6 +113,8 @@ def test_a_shipped_model_by_its_name() -> None:
     [
         ({"prompt_name": "nothing"}, "prompt_name"),
         ({"truncate_dim": 10_000}, "truncate_dim"),
+        ({"truncate_dim": 0}, "truncate_dim"),
+        ({"precision": "uint8"}, "precision"),
         ({"device": "cuda"}, "device"),
         ({"output_value": "token_embeddings"}, "output_value"),
     ],
