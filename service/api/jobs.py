@@ -46,7 +46,7 @@ async def list_jobs(work: WorkOf) -> Json:
 async def get_job(id: str, work: WorkOf, wait: WaitSeconds = 0.0) -> Json:
     """Describe one job; with `wait`, not before it is over or so many seconds have passed."""
     job = _job(id, work)
-    return Json(describe_job(await _settled(job, wait), work.grant))
+    return Json(describe_job(await _settled(job, work, wait), work.grant))
 
 
 @router.delete("/{id}", responses=answer(JobAnswer, "It was asked to end; or it was over"))
@@ -65,7 +65,7 @@ async def job_answer(job: Job, work: Work, *, wait: bool) -> Response:
         work: The request's; its timeout bounds the wait.
         wait: What the request asked for as `?wait=true`.
     """
-    status = await _settled(job, work.timeout_seconds if wait else 0.0)
+    status = await _settled(job, work, work.timeout_seconds if wait else 0.0)
     response = Json(
         describe_job(status, work.grant), status_code=200 if status.state.final else 202
     )
@@ -119,11 +119,12 @@ def _may_read(status: JobStatus, grant: Grant) -> bool:
     return status.corpus is not None and grant.reads(status.corpus)
 
 
-async def _settled(job: Job, seconds: float) -> JobStatus:
+async def _settled(job: Job, work: Work, seconds: float) -> JobStatus:
     # Shielded, since the end of a wait must not cancel the future that others wait for.
     if seconds > 0:
         waiting = asyncio.shield(asyncio.wrap_future(job.outcome))
-        await asyncio.wait([waiting], timeout=seconds)
+        async with work.client_there():
+            await asyncio.wait([waiting], timeout=seconds)
     return job.status
 
 

@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Annotated, ParamSpec, TypeVar
 
@@ -83,7 +83,7 @@ class Work:
             InterlinguaError: What `Engine.embed` raises.
         """
         check_count(texts, self.max_inputs, field=field)
-        async with cancelled_on_disconnect(self._request):
+        async with self.client_there():
             return await self._embed(encoder, texts, options, self._seconds_left(), told=told)
 
     async def embed_part(
@@ -199,6 +199,14 @@ class Work:
             running.add_done_callback(ended)
             return await asyncio.shield(running)
 
+    def client_there(self) -> AbstractAsyncContextManager[None]:
+        """Break off what runs inside when the client is gone; its body must have been read whole.
+
+        Raises:
+            ClientDisconnect: It is.
+        """
+        return cancelled_on_disconnect(self._request)
+
     def check(self) -> None:
         """Raise DeadlineError once nobody waits for the answer.
 
@@ -211,7 +219,7 @@ class Work:
     async def _awaited(self) -> AsyncIterator[None]:
         """Give up what runs inside when the request's time is over or its client is gone."""
         try:
-            async with cancelled_on_disconnect(self._request), self._in_time():
+            async with self.client_there(), self._in_time():
                 yield
         except (ClientDisconnect, asyncio.CancelledError):
             self._given_up = True

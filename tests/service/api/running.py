@@ -95,10 +95,15 @@ async def post_and_leave(
     running: Running, path: str, body: object, *, leave: asyncio.Event
 ) -> list[Message]:
     """Post `body` as a client that is gone once `leave` is set; return what was sent to it."""
+    return await ask_and_leave(running, path, leave=leave, body=json.dumps(body).encode())
+
+
+async def ask_and_leave(
+    running: Running, path: str, *, leave: asyncio.Event, query: bytes = b"", body: bytes = b""
+) -> list[Message]:
+    """Get `path`, or post `body`, as a client that is gone once `leave` is set."""
     sent: list[Message] = []
-    messages: list[Message] = [
-        {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
-    ]
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Message:
         if messages:
@@ -110,8 +115,8 @@ async def post_and_leave(
         sent.append(message)
 
     scope = {
-        "type": "http", "method": "POST", "path": path, "query_string": b"", "root_path": "",
-        "headers": [(b"content-type", b"application/json")],
+        "type": "http", "method": "POST" if body else "GET", "path": path, "query_string": query,
+        "root_path": "", "headers": [(b"content-type", b"application/json")],
     }  # fmt: skip
     await running.app(scope, receive, send)
     return sent

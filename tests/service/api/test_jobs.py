@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 
 from service.errors import InputError
 from service.jobs.job import Job, Result
-from tests.service.api.running import Running, assert_problem
+from tests.service.api.running import Running, ask_and_leave, assert_problem
 
 
 async def test_watching_and_cancelling_a_job(running: Running) -> None:
@@ -38,3 +39,23 @@ async def test_a_failed_job_tells_the_problem(running: Running) -> None:
     assert over["state"] == "failed"
     assert over["error"]["type"] == "urn:interlingua:problem:invalid-input"
     assert over["error"]["field"] == "examples"
+
+
+async def test_nobody_is_waited_with_who_is_gone(running: Running) -> None:
+    ended = threading.Event()
+
+    def task(job: Job) -> Result:
+        assert ended.wait(30)
+        return {}
+
+    id = running.state.resources.jobs.submit("fit", "topics", task).status.id
+    leave = asyncio.Event()
+    leave.set()
+    try:
+        async with asyncio.timeout(10):
+            await ask_and_leave(running, f"/jobs/{id}", query=b"wait=600", leave=leave)
+        assert await running.metric("interlingua_cancelled_total") == 1
+        seen = (await running.client.get(f"/jobs/{id}")).json()
+        assert seen["state"] == "running", "whoever asks next finds it"
+    finally:
+        ended.set()
