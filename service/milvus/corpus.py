@@ -163,21 +163,11 @@ class MilvusCorpus:
         check_count("limit", limit)
         check_filter(filter, self.fields)
         condition = compile_expression(filter, None if language is None else [language])
-        after = None if cursor is None else f"id > {quoted(_id_of(cursor))}"
-        expression = " and ".join(part for part in (after, condition) if part)
-        with engine_errors(self.name):
-            # A plain query may leave rows out of the middle; the iterator goes by primary key.
-            rows = self._client.query_iterator(
-                self._header.collection,
-                filter=expression,
-                limit=limit + 1,
-                batch_size=min(limit + 1, AT_ONCE),
-                output_fields=FIELDS,
-            )
-            documents = []
-            while batch := rows.next():
-                documents += [document_of(row) for row in batch]
-            rows.close()
+        last = None if cursor is None else _id_of(cursor)
+        documents: list[Document] = []
+        while batch := self._after(last, condition, limit + 1 - len(documents)):
+            documents += [document_of(row) for row in batch]
+            last = documents[-1].id
         if not documents and cursor is None:
             self._require_fields(filter)
         more = len(documents) > limit
@@ -259,6 +249,24 @@ class MilvusCorpus:
             check_fields(
                 self.name, filter, lambda name: bool(self._query(has_field(name), ["id"], limit=1))
             )
+
+    def _after(self, last: str | None, condition: str | None, most: int) -> Sequence[Row]:
+        """Return up to `most` documents by id from `last` on; there may be more even if fewer."""
+        if not most:
+            return []
+        after = None if last is None else f"id > {quoted(last)}"
+        with engine_errors(self.name):
+            # A plain query may leave rows out of the middle; the iterator goes by primary key. It
+            # is asked for one batch, as it does not escape the id that the next begins after.
+            iterator = self._client.query_iterator(
+                self._header.collection,
+                filter=" and ".join(part for part in (after, condition) if part),
+                batch_size=min(most, AT_ONCE),
+                output_fields=FIELDS,
+            )
+            rows: Sequence[Row] = iterator.next()
+            iterator.close()
+        return rows
 
     def _rows(self, ids: Sequence[str], fields: list[str]) -> dict[str, Row]:
         found: dict[str, Row] = {}

@@ -171,13 +171,19 @@ def test_documents_come_back_as_they_were(corpus: CorpusBackend) -> None:
         "id \"'\\ ü/../%",
         'line\n"quoted" \\ back 試験',
         None,
-        {"größe": 1.5, "a b.c": ["x", 2, True, None], "empty": [], "n": None, "s": "a\"b\\c'\n"},
+        {
+            "größe": 1.5,
+            "a b.c": ["x", 2, True, None],
+            "empty": [],
+            "n": None,
+            "s": "a\"b\\c'\n\x1f\b",
+        },
     )
     corpus.upsert([odd], sample_vectors(1))
     assert corpus.get_document(odd.id) == odd
     assert [d.id for d in corpus.get_documents(["d9", odd.id, "d9"])] == ["d9", odd.id, "d9"]
     assert set(corpus.find(["d1", "nobody", odd.id])) == {"d1", odd.id}
-    assert found(corpus, filter={"s": "a\"b\\c'\n"})[0] == [odd.id]
+    assert found(corpus, filter={"s": "a\"b\\c'\n\x1f\b"})[0] == [odd.id]
     assert found(corpus, filter={"größe": {"gt": 1}})[0] == [odd.id]
     assert corpus.delete([odd.id]) == 1
     with pytest.raises(NotFoundError) as caught:
@@ -206,6 +212,19 @@ def test_pages_cover_all_once(corpus: CorpusBackend, limit: int) -> None:
         if cursor is None:
             break
     assert sorted(seen) == sorted(f"d{i}" for i in range(5 if limit == 1 else 60))
+
+
+def test_pages_go_on_after_any_id(corpus: CorpusBackend) -> None:
+    odd = ["C:\\new", "C:\\old\\", 'say "a"', "it's", "\u2028"]
+    corpus.delete([f"d{i}" for i in range(60)])
+    corpus.upsert([Document(id, "text") for id in odd], sample_vectors(len(odd)))
+    seen: list[str] = []
+    cursor = None
+    while not seen or cursor is not None:
+        page = corpus.page(cursor, limit=1)
+        seen += [document.id for document in page.documents]
+        cursor = page.next_cursor
+    assert sorted(seen) == sorted(odd)
 
 
 def test_pages_can_be_filtered(corpus: CorpusBackend) -> None:
