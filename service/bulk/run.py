@@ -65,7 +65,8 @@ def embed_items(
         report: Called after each shard.
 
     Raises:
-        InputError: Dimensions or a prompt that the model does not have, or a shard without rows.
+        InputError: Dimensions or a prompt that the model does not have, a shard without rows, or a
+            cluster without workers.
         StorageError: The disk refused.
     """
     manifest = read_model(choice.model).manifest
@@ -73,9 +74,11 @@ def embed_items(
     dimensions = choice.dimensions or manifest.dimension
     if shard_rows < 1:
         raise InputError("A shard has at least 1 row.", field="shard_rows", given=shard_rows)
+    engine, told = engine or Engine(), report or (lambda _: None)
+    if engine.workers is not None and engine.workers < 1:
+        raise InputError("A cluster has at least 1 worker.", field="workers", given=engine.workers)
     prefix = prompt_prefix(manifest, choice.prompt)
     output, progress = Output(directory), Progress()
-    engine, told = engine or Engine(), report or (lambda _: None)
 
     def missing() -> Iterator[Shard]:
         for shard in cut(

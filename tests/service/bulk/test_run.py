@@ -112,6 +112,18 @@ def test_what_cannot_be_is_refused(model: Path, tmp_path: Path) -> None:
         embed_items(ITEMS, tmp_path, choice=EncoderChoice(model), shard_rows=0)
 
 
+@pytest.mark.parametrize("workers", [0, -1])
+def test_a_cluster_without_workers_is_refused_and_deletes_nothing(
+    model: Path, tmp_path: Path, workers: int
+) -> None:
+    embed(model, tmp_path)
+    finished = files(tmp_path)
+    with pytest.raises(InputError) as caught:
+        embed(model, tmp_path, [*ITEMS, Item("new", "text")], engine=Engine("ray", workers=workers))
+    assert caught.value.field == "workers"
+    assert files(tmp_path) == finished
+
+
 def test_the_command_says_what_it_did(model: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_text("\n".join(item.text for item in ITEMS))
