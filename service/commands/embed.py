@@ -99,6 +99,8 @@ def embed(  # one parameter an option
     check_dimensions(encoder.manifest, dimensions)
     prefix = encoder.prompt_prefix(prompt_name)
     writer = vector_writer(sys.stdout.buffer, cast("VectorFormat", output_format))
+    # A file of no texts has columns and a width too.
+    writer.write([], encoder.encode([], dimensions=dimensions, prefix=prefix))
     for chunk in chunks(texts or lines(sys.stdin), _CHUNK_TEXTS):
         vectors = encoder.encode(chunk, dimensions=dimensions, language=language, prefix=prefix)
         writer.write(chunk, vectors)

@@ -97,7 +97,7 @@ class _Parquet:
         arrow = self._arrow
         flat = arrow.array(vectors.ravel())
         column = arrow.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
-        table = arrow.table({"text": arrow.array(list(texts)), "vector": column})
+        table = arrow.table({"text": arrow.array(list(texts), arrow.string()), "vector": column})
         if self._writer is None:
             self._writer = self._parquet.ParquetWriter(self._stream, table.schema)
         self._writer.write_table(table)

@@ -52,7 +52,12 @@ def test_json_lines_are_the_default(tiny_bundle: Path, expected: np.ndarray) -> 
 
 def test_nothing_in_is_nothing_out(tiny_bundle: Path) -> None:
     assert printed(tiny_bundle, given="") == b""
-    assert np.load(io.BytesIO(printed(tiny_bundle, "--format", "npy", given=""))).size == 0
+    options = ("--dimensions", "4", "--format")
+    empty = np.load(io.BytesIO(printed(tiny_bundle, *options, "npy", given="")))
+    assert (empty.shape, empty.dtype) == ((0, 4), np.float32)
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is in extra `bulk`")
+    table = parquet.read_table(io.BytesIO(printed(tiny_bundle, *options, "parquet", given="")))
+    assert (len(table), table.column_names) == (0, ["text", "vector"])
 
 
 def test_bytes_are_not_for_a_terminal() -> None:
