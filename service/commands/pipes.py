@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import IO, TypeVar
@@ -17,6 +18,9 @@ def lines(stream: IO[str]) -> Iterator[str]:
     Raises:
         InputError: They are not in the stream's encoding.
     """
+    if isinstance(stream, io.TextIOWrapper):
+        # In the locales C and C.UTF-8 it would let other bytes through as surrogates.
+        stream.reconfigure(errors="strict")
     try:
         for line in stream:
             yield line.rstrip("\r\n")

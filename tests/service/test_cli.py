@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +62,19 @@ def test_standard_input_in_another_encoding_is_refused(
     assert (result.exit_code, result.stdout) == (1, "")
     assert "The standard input is no UTF-8" in result.stderr
     assert "iconv" in result.stderr
+
+
+def test_standard_input_in_another_encoding_is_refused_in_a_container(tiny_bundle: Path) -> None:
+    code = "from service.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "embed", "--model", str(tiny_bundle)],
+        input=b"caf\xe9\n",
+        capture_output=True,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},  # as images set it
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"The standard input is no UTF-8" in done.stderr
 
 
 @pytest.mark.parametrize("dimensions", ["0", "-5", "17"])
