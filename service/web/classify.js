@@ -44,12 +44,13 @@ export async function startClassify() {
   byId("classify-form").addEventListener("submit", classify);
   try {
     const { answer } = await ask({ path: "/classifiers" });
+    const ofTexts = answer.classifiers.filter((one) => one.kind !== "pair");
     byId("classifier").replaceChildren(
-      ...answer.classifiers.map((one) => element("option", { value: one.name }, one.name)),
+      ...ofTexts.map((one) => element("option", { value: one.name }, one.name)),
     );
     // The example on the page is of topics.
-    if (answer.classifiers.some((one) => one.name === "topic")) byId("classifier").value = "topic";
-    if (!answer.classifiers.length) say("classify-status", "No classifier is loaded.");
+    if (ofTexts.some((one) => one.name === "topic")) byId("classifier").value = "topic";
+    if (!ofTexts.length) say("classify-status", "No classifier is loaded.");
   } catch (problem) {
     say("classify-status", problem.message, true);
   }

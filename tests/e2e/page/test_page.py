@@ -223,6 +223,12 @@ def test_texts_are_classified(page: Page) -> None:
     assert best[:2] == ["sports", "politics"]
 
 
+def test_classifiers_of_pairs_are_not_offered_for_single_texts(page: Page) -> None:
+    page.click("#tab-classify")
+    page.wait_for_selector("#classifier option", state="attached")
+    assert page.locator("#classifier option").all_inner_texts() == ["sentiment", "topic"]
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("tab", ["search", "compare", "map", "classify"])
 def test_the_curl_answers_what_the_page_showed(page: Page, tab: str) -> None:
