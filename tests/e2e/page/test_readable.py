@@ -85,6 +85,35 @@ def test_nothing_is_cut_off_nameless_or_too_pale(
         context.close()
 
 
+@pytest.mark.parametrize("width", [360, 1200])
+def test_long_words_do_not_widen_the_page(browser: Browser, server: Server, width: int) -> None:
+    long = "https://example.org/" + "a" * 300
+    name = "n" * 64
+    hit = {"id": "1", "text": long, "language": "en", "score": 0.9, "metadata": {"url": long}}
+    corpus = {"name": name, "documents": 1, "languages": {"en": 1}}
+    context = browser.new_context(base_url=server.url, viewport={"width": width, "height": 800})
+    page = context.new_page()
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    try:
+        page.route("**/corpora", lambda route: route.fulfill(json={"corpora": [corpus]}))
+        page.route("**/similar?**", lambda route: route.fulfill(json=[hit]))
+        page.route("**/classify", lambda r: r.fulfill(json=[[{"label": long, "score": 1}]] * 3))
+        page.goto("/?q=bread")
+        page.wait_for_selector("#hits li")
+        assert page.evaluate(fits), "search"
+        page.click("#tab-classify")
+        page.click("#classify .primary")
+        page.wait_for_selector("#labelled li")
+        assert page.evaluate(fits), "classify"
+        page.click("#tab-map")
+        page.fill("#column", f"bread\t{long}\ncat\tb\ndog\tb")
+        page.click("#map .primary")
+        page.wait_for_selector("#legend button")
+        assert page.evaluate(fits), "map"
+    finally:
+        context.close()
+
+
 def test_the_first_key_press_offers_to_skip(page: Page) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
