@@ -7,6 +7,7 @@ of the text once, so that nothing is lost between two sentences.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from sentencex import get_sentence_boundaries
@@ -16,6 +17,10 @@ from service.text.clean import clean
 FALLBACK_LANGUAGE = "en"
 """Whose abbreviations are spared where the language is not known; full stops of every script end
 a sentence all the same."""
+
+_WIDE_BLANK = re.compile(r"[^\S\x00-\x7f](?=\.)")
+"""A no-break space or the like before a full stop: after a capital letter (`vitamin B .`) the rules
+take it for one byte, and panic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,8 @@ def split_sentences(text: str, *, language: str | None = None) -> list[Passage]:
         language: Its code, such as `de`, for the abbreviations; English's where None.
     """
     # Cleaning keeps every place, and lone surrogates have no form that the rules could read.
-    boundaries = get_sentence_boundaries(language or FALLBACK_LANGUAGE, clean(text))
+    plain = _WIDE_BLANK.sub(" ", clean(text))
+    boundaries = get_sentence_boundaries(language or FALLBACK_LANGUAGE, plain)
     sentences = (trim(text, row["start_index"], row["end_index"]) for row in boundaries)
     return [sentence for sentence in sentences if sentence.text]
 

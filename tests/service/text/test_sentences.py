@@ -44,6 +44,14 @@ def test_what_has_no_utf8_form_ends_nothing() -> None:
     assert [text[s.start : s.end] for s in found] == [s.text for s in found]
 
 
+@pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u3000", "\u2028", "\x85", "\n\u2003"])
+def test_a_wide_blank_may_stand_before_a_full_stop(blank: str) -> None:
+    text = f"Take vitamin B{blank}. It helps."
+    found = split_sentences(text)
+    assert found[-1].text.endswith("It helps.")
+    assert [text[s.start : s.end] for s in found] == [s.text for s in found]
+
+
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.sampled_from(["en", "ja"]))
 def test_no_visible_character_is_lost(text: str, language: str) -> None:
     sentences = split_sentences(text, language=language)
