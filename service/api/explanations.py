@@ -80,7 +80,9 @@ async def explain(
             )  # fmt: skip
         else:
             pair = (first[row], None if second is None else second[row])
-            effects = await _effects_of_words(head, encoder, pair, column, whole, work, options)
+            effects = await _effects_of_words(
+                head, encoder, pair, column, whole, work, options, document=document
+            )
         near = remembered.nearest(shown[row], _NEAREST) if remembered is not None else []
         explanations.append(
             {
@@ -100,13 +102,18 @@ async def _effects_of_words(
     whole: float,
     work: Work,
     options: EmbedOptions,
+    *,
+    document: DocumentOptions | None,
 ) -> list[Effect]:
+    async def embed(texts: Sequence[str]) -> Vectors:
+        return (await embed_inputs(work, encoder, texts, options, document=document)).vectors
+
     first, second = pair
     if second is None:
         variants = leave_out(first)
         if not variants.parts:
             return []
-        without = await _embed(variants.texts, encoder, work, options)
+        without = await embed(variants.texts)
         return effects_of_parts(variants.parts, column, whole, head.predict(without))
     effects: list[Effect] = []
     sides: list[Variants] = [leave_out(text, most=_PAIR_PARTS) for text in (first, second)]
@@ -114,7 +121,7 @@ async def _effects_of_words(
         if not variants.parts:
             continue
         kept = second if side == 0 else first
-        embedded = await _embed([*variants.texts, kept], encoder, work, options)
+        embedded = await embed([*variants.texts, kept])
         changed = embedded[:-1]
         fixed = np.repeat(embedded[-1:], len(changed), axis=0)
         ordered = (changed, fixed) if side == 0 else (fixed, changed)
@@ -122,12 +129,6 @@ async def _effects_of_words(
             variants.parts, column, whole, head.predict(*ordered), of_pair=side
         )
     return effects
-
-
-async def _embed(
-    texts: Sequence[str], encoder: Encoder, work: Work, options: EmbedOptions
-) -> Vectors:
-    return (await embed_inputs(work, encoder, texts, options, document=None)).vectors
 
 
 def _pieces_of(vectors: InputVectors, row: int) -> tuple[list[Passage], Vectors] | None:

@@ -255,6 +255,22 @@ async def test_an_answer_is_explained(running: Running) -> None:
     assert effect == pytest.approx(whole - without, abs=1e-4)
 
 
+async def test_effects_in_pairs_of_documents_are_of_documents(running: Running) -> None:
+    await fitted(running, "same", {"examples": PAIRS, "document": True, "regularisation": 0.01})
+    pair = ["The cat sleeps. Fresh bread smells best of all. Stones.", "Cat. Early bread."]
+    request = {"classifier": "same", "inputs": [pair]}
+    (one,) = (await running.client.post("/classify", json={**request, "explain": True})).json()
+    label, whole = one["labels"][0].values()
+    for part in one["explanation"]["parts"]:
+        texts = list(pair)
+        text = texts[part["of_pair"]]
+        texts[part["of_pair"]] = text[: part["start"]] + text[part["end"] :]
+        rest = {**request, "inputs": [texts]}
+        (row,) = (await running.client.post("/classify", json=rest)).json()
+        without = next(hit["score"] for hit in row if hit["label"] == label)
+        assert part["effect"] == pytest.approx(whole - without, abs=1e-4)
+
+
 async def test_documents_are_never_cut(running: Running) -> None:
     await fitted(running, "things", {"examples": EXAMPLES, "document": True})
     long = "The cat sleeps. " * 300
