@@ -22,6 +22,7 @@ from service.classification.remembered import (
     RememberedExamples,
     read_remembered,
 )
+from service.errors import BundleError
 from service.inference.documents import DocumentOptions
 from service.inference.encoder import Encoder
 from service.inference.request import EmbedOptions
@@ -155,7 +156,13 @@ def _may_read_examples(manifest: HeadManifest, grant: Grant) -> bool:
 def _remembered(head: Head) -> RememberedExamples | None:
     if head.directory is None or EXAMPLES_FILE not in head.manifest.files:
         return None
-    return read_remembered(head.directory / EXAMPLES_FILE)
+    path = head.directory / EXAMPLES_FILE
+    try:
+        return read_remembered(path)
+    except BundleError:
+        if path.exists():
+            raise
+        return None  # its version was dropped since the request began
 
 
 def _part(effect: Effect) -> dict[str, object]:

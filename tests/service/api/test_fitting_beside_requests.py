@@ -129,3 +129,19 @@ async def test_a_body_that_breaks_off_fits_nothing(running: Running, settings: S
     assert not messages, sent
     assert (await running.client.get("/jobs")).json()["jobs"] == []
     assert not list(settings.data.glob("classifiers/*"))
+
+
+async def test_a_version_that_is_dropped_meanwhile_is_explained_without_examples(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fitted(running, "things", {"examples": EXAMPLES})
+    classifiers = running.state.resources.classifiers
+    head = classifiers.get("things")
+    classifiers.drop("things")
+    monkeypatch.setattr(classifiers, "get", {"things": head}.__getitem__)
+    body = {"classifier": "things", "inputs": "The cat sleeps.", "explain": True}
+    response = await running.client.post("/classify", json=body)
+    assert response.status_code == 200, response.text
+    explanation = response.json()[0]["explanation"]
+    assert explanation["parts"]
+    assert explanation["examples"] == []
