@@ -276,8 +276,8 @@ def _sample_weights(
         by_label = 1 / np.maximum(membership.sum(axis=0), 1)
     else:
         by_label = np.array([chosen.get(label, 1.0) for label in labels])
-    carried = np.maximum(membership.sum(axis=1), 1)
-    weights = (membership @ by_label) / carried
-    weights[membership.sum(axis=1) == 0] = weights[weights > 0].mean()
+    carried = membership.sum(axis=1)
+    weights = (membership @ (by_label / by_label.max())) / np.maximum(carried, 1)
+    weights[carried == 0] = weights[carried > 0].mean() if carried.any() else 1.0
     scaled: npt.NDArray[np.float32] = (weights / weights.mean()).astype(np.float32)
     return scaled

@@ -196,3 +196,22 @@ def test_progress_only_grows_and_ends_whole() -> None:
     done = [number for number, _ in watch.told]
     assert done == sorted(done)
     assert watch.told[-1][0] == watch.told[-1][1]
+
+
+def test_class_weights_of_any_size_are_finite_weights() -> None:
+    features, targets = clouds(60)
+    options = FitOptions(class_weights={"a": 1e308, "b": 1e-308}, regularisation=1.0)
+    fitted = fit(
+        features, targets, labels=LABELS, languages=[None] * 60, options=options, watcher=Watch()
+    )
+    assert np.isfinite(fitted.linear.weights).all()
+
+
+def test_balanced_weights_leave_examples_without_any_label_their_say() -> None:
+    features, _ = clouds(60)
+    prior = Linear(np.zeros((3, features.shape[1]), np.float32), np.zeros(3, np.float32))
+    fitted = fit(
+        features, np.zeros((60, 3), np.uint8), labels=LABELS, languages=[None] * 60,
+        options=FitOptions(class_weights="balanced"), watcher=Watch(), prior=prior,
+    )  # fmt: skip
+    assert (fitted.linear.bias < 0).all()
