@@ -96,7 +96,7 @@ def encode_on_ray(
 
     Raises:
         SettingsError: Ray is not installed.
-        BackendError: A shard failed again and again.
+        BackendError: No cluster is there, or a shard failed again and again.
     """
     try:
         ray: Any = importlib.import_module("ray")
@@ -106,7 +106,7 @@ def encode_on_ray(
         ) from None
     ours = not ray.is_initialized()
     if ours:
-        ray.init(address=address, include_dashboard=None if address else False, log_to_driver=False)
+        _join(ray, address)
     try:
         count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
         actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=RETRIES)(Worker)
@@ -120,6 +120,18 @@ def encode_on_ray(
     finally:
         if ours:
             ray.shutdown()
+
+
+def _join(ray: Any, address: str | None) -> None:  # noqa: ANN401 - Ray's module
+    dashboard = None if address else False
+    try:
+        ray.init(address=address, include_dashboard=dashboard, log_to_driver=False)
+    except (ConnectionError, RuntimeError, ValueError) as error:  # Ray has no error of its own here
+        where = f"reached at {address}" if address else "started here"
+        raise BackendError(
+            f"No Ray cluster could be {where}: {error}.",
+            remedy="See that the cluster runs, and that --ray-address or RAY_ADDRESS names it.",
+        ) from error
 
 
 def _spread(

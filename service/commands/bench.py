@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -29,7 +30,7 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, ...]:
         parts = str(value).split(",")
-        if not all(part.strip().isdigit() and int(part) > 0 for part in parts):
+        if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
             self.fail(f"{value!r} is no list of numbers above 0, such as 1,2,4.", param, ctx)
         return tuple(map(int, parts))
 
@@ -63,7 +64,7 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
     show_default=True,
     help="What to compute in; auto tries all that the processor has.",
 )
-@click.option("--seconds", type=click.FloatRange(0.05), default=2.0, show_default=True)
+@click.option("--seconds", type=click.FloatRange(0.05, 3600), default=2.0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line.")
 def bench(
     model: Path | None,
@@ -92,6 +93,8 @@ def bench(
     from service.inference.measuring import measure
     from service.inference.providers import best_providers
 
+    if math.isnan(seconds):  # which no bound refuses
+        raise click.BadParameter("nan is no number of seconds.", param_hint="--seconds")
     bundle = read_model(chosen_model(model))
     sample = _texts(texts)
     exact = Encoder(bundle).encode(sample[:_COMPARED])

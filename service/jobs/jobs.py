@@ -144,10 +144,11 @@ class Jobs:
             _log.warning("Job %s (%s of %s) failed: %s", job.status.id, job.status.kind,
                          job.status.subject, _reason(error))  # fmt: skip
             job.become(JobState.FAILED, error=self._describe(error))
-        except Exception as error:
+        except BaseException as error:  # a panic of a library in Rust is no Exception
             _log.exception("Job %s (%s of %s) failed.", job.status.id, job.status.kind,
                            job.status.subject)  # fmt: skip
-            job.become(JobState.FAILED, error=self._describe(error))
+            unforeseen = error if isinstance(error, Exception) else RuntimeError(str(error))
+            job.become(JobState.FAILED, error=self._describe(unforeseen))
         else:
             job.become(JobState.SUCCEEDED, result=result)
 

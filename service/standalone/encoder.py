@@ -196,9 +196,10 @@ class Encoder:
             language: Of all texts; only models with one encoder a language ask for it.
 
         Raises:
-            InputError: A prompt, dimension, precision, device or output that is not to be had.
+            InputError: A prompt, dimension, precision, device, output or size of batches that is
+                not to be had.
         """
-        _check(output_value, precision, device)
+        _check(output_value, precision, device, batch_size)
         prefix = self._prefix(prompt_name) if prompt is None else prompt
         texts = [sentences] if isinstance(sentences, str) else list(sentences)
         vectors = self._vectors(
@@ -330,7 +331,7 @@ def _data() -> Path:
     return Path(named).expanduser() if named else default_data()
 
 
-def _check(output_value: str, precision: str, device: str | None) -> None:
+def _check(output_value: str, precision: str, device: str | None, batch_size: int) -> None:
     if output_value != "sentence_embedding":
         raise InputError(
             "Only sentence vectors are to be had.",
@@ -344,6 +345,13 @@ def _check(output_value: str, precision: str, device: str | None) -> None:
             field="precision",
             given=precision,
             remedy=f"One of {', '.join(get_args(Format))}.",
+        )
+    if batch_size < 1:
+        raise InputError(
+            "A batch has one text or more.",
+            field="batch_size",
+            given=batch_size,
+            remedy="Leave it out.",
         )
     if device not in (None, "cpu"):
         raise InputError(

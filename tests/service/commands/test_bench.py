@@ -37,7 +37,8 @@ def test_the_best_is_named_as_flags(tiny_bundle: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
-    assert CliRunner().invoke(main, ["bench", "--workers", "0,many"]).exit_code == 2
+    for arguments in (["--workers", "0,many"], ["--workers", "²"], ["--seconds", "nan"]):
+        assert CliRunner().invoke(main, ["bench", *arguments]).exit_code == 2
     (tmp_path / "empty").touch()
     result = CliRunner().invoke(main, ["bench", "--texts", str(tmp_path / "empty")])
     assert result.exit_code == 2

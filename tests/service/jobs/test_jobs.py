@@ -71,6 +71,16 @@ def test_a_job_that_fails_says_why(jobs: Jobs) -> None:
     assert over.error == {"detail": "No sheep. (field 'sheep')"}
 
 
+def test_a_job_in_which_a_library_panics_has_failed(jobs: Jobs) -> None:
+    class PanicError(BaseException):
+        """As pyo3's: no Exception."""
+
+    def panic(job: Job) -> Result:
+        raise PanicError("byte index 9 is not a char boundary")
+
+    assert jobs.submit("count", "sheep", panic).wait(SECONDS).state is JobState.FAILED
+
+
 @pytest.mark.parametrize(
     ("error", "logged"),
     [

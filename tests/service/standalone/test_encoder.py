@@ -115,6 +115,7 @@ def test_a_shipped_model_by_its_name() -> None:
         ({"truncate_dim": 10_000}, "truncate_dim"),
         ({"truncate_dim": 0}, "truncate_dim"),
         ({"precision": "uint8"}, "precision"),
+        ({"batch_size": -1}, "batch_size"),
         ({"device": "cuda"}, "device"),
         ({"output_value": "token_embeddings"}, "output_value"),
     ],
