@@ -15,7 +15,6 @@ from service.api.responses import Json
 from service.api.schemas.corpora import CorporaAnswer, CorpusAnswer, CreateCorpusRequest
 from service.api.work import Work, WorkOf
 from service.errors import ConflictError, UnavailableError
-from service.inference.encoder import Encoder
 from service.inference.request import check_dimensions
 from service.search.backend import CorpusBackend, CorpusInfo
 from service.search.document import Metadata, check_metadata
@@ -56,7 +55,7 @@ async def create_corpus(
 ) -> Json:
     """Make a corpus; asking again for the same changes nothing."""
     encoder = work.resources.encoder(request.model)
-    dimension = dimension_of(request.dimensions, encoder)
+    dimension = check_dimensions(encoder.manifest, request.dimensions)
     metadata = _metadata(request)
     passages = _passages(request)
     fields = None if request.fields is None else check_types(request.fields)
@@ -109,12 +108,6 @@ async def drop_corpus(name: str, work: WorkOf) -> Response:
 async def corpus_named(name: str, work: Work) -> CorpusBackend:
     """Return a corpus, or raise NotFoundError."""
     return await work.run(work.resources.corpora.get, name)
-
-
-def dimension_of(wanted: int | None, encoder: Encoder) -> int:
-    """Return the width that a corpus of `encoder` has, or raise InputError."""
-    check_dimensions(encoder.manifest, wanted)
-    return wanted or encoder.dimension
 
 
 def _metadata(request: CreateCorpusRequest) -> Metadata | None:

@@ -9,13 +9,14 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from service.api.auth import needs
 from service.api.body import json_body
-from service.api.corpora import corpus_named, dimension_of
+from service.api.corpora import corpus_named
 from service.api.jobs import REENCODE, job_answer
 from service.api.openapi import answer, body
 from service.api.schemas.corpora import ReencodeRequest
 from service.api.schemas.jobs import JobAnswer
 from service.api.work import WorkOf
 from service.inference.patient import background_documents, embed_all
+from service.inference.request import check_dimensions
 from service.inference.session import Vectors
 from service.jobs.job import Job, Result
 from service.search.reencode import NewSpace, reencode
@@ -45,7 +46,8 @@ async def reencode_corpus(
     await corpus_named(name, work)
     resources = work.resources
     encoder = resources.encoder(request.model)
-    new = NewSpace(encoder.name, encoder.manifest.space, dimension_of(request.dimensions, encoder))
+    dimension = check_dimensions(encoder.manifest, request.dimensions)
+    new = NewSpace(encoder.name, encoder.manifest.space, dimension)
 
     def task(job: Job) -> Result:
         def embed(texts: Sequence[str]) -> Vectors:

@@ -70,8 +70,7 @@ def embed_items(
         StorageError: The disk refused.
     """
     manifest = read_model(choice.model).manifest
-    check_dimensions(manifest, choice.dimensions)
-    dimensions = choice.dimensions or manifest.dimension
+    dimensions = check_dimensions(manifest, choice.dimensions)
     if shard_rows < 1:
         raise InputError("A shard has at least 1 row.", field="shard_rows", given=shard_rows)
     engine, told = engine or Engine(), report or (lambda _: None)

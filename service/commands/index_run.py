@@ -148,13 +148,13 @@ def _open(
         corpus = corpora.get(name)
     except NotFoundError:
         encoder = Encoder(chosen_model(model, data))
-        check_dimensions(encoder.manifest, new.dimensions)
+        dimension = check_dimensions(encoder.manifest, new.dimensions)
         words = new.passage_words
         corpus = corpora.create(
             name,
             model=encoder.name,
             space=encoder.manifest.space,
-            dimension=new.dimensions or encoder.dimension,
+            dimension=dimension,
             passages=None if words is None else PassagePolicy(words=words),
             fields=_types(new.fields),
         )

@@ -124,8 +124,8 @@ def prepare(encoder: Encoder, texts: Sequence[str], options: EmbedOptions) -> Pr
     return Prepared(groups, lengths, sorted(truncated), languages)
 
 
-def check_dimensions(manifest: Manifest, dimensions: int | None) -> None:
-    """Raise InputError where the model cannot give so many dimensions."""
+def check_dimensions(manifest: Manifest, dimensions: int | None) -> int:
+    """Return `dimensions`, all where None, or raise InputError where the model has not so many."""
     if dimensions is not None and not 1 <= dimensions <= manifest.dimension:
         raise InputError(
             f"{manifest.name} has {manifest.dimension} dimensions.",
@@ -133,3 +133,4 @@ def check_dimensions(manifest: Manifest, dimensions: int | None) -> None:
             given=dimensions,
             remedy=f"Ask for 1 to {manifest.dimension}, or leave the field out.",
         )
+    return dimensions or manifest.dimension
