@@ -7,14 +7,15 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from service.errors import ConflictError, NotFoundError
+from service.errors import ConflictError
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
+from service.search.deletions import made_of_those_there
 from service.search.margin import NEIGHBOURS, mean_score, ratio
 
 DEFAULT_THRESHOLD = 1.17
@@ -106,7 +107,7 @@ def _nearest(
     return found
 
 
-def _batches(side: Side) -> Iterator[tuple[list[str], Vectors]]:
+def _batches(side: Side) -> Iterator[tuple[Sequence[str], Vectors]]:
     # A page takes one language, so several are read one after the other.
     for language in side.languages or (None,):
         cursor = None
@@ -118,16 +119,9 @@ def _batches(side: Side) -> Iterator[tuple[list[str], Vectors]]:
                 break
 
 
-def _vectors(corpus: CorpusBackend, ids: list[str]) -> tuple[list[str], Vectors]:
+def _vectors(corpus: CorpusBackend, ids: Sequence[str]) -> tuple[Sequence[str], Vectors]:
     """Return those of `ids` that are still there, and their vectors."""
-    while True:
-        try:
-            return ids, corpus.vectors_of(ids)
-        except NotFoundError:
-            there = corpus.find(ids)
-            if len(there) == len(ids):
-                raise
-            ids = [id for id in ids if id in there]
+    return made_of_those_there(corpus, ids, lambda ids: (ids, corpus.vectors_of(ids)))
 
 
 def _one_to_one(forward: _Forward, backward: _Forward, threshold: float) -> list[MinedPair]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.errors import InputError, NotFoundError
+from service.errors import InputError
 from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.checks import check_count
+from service.search.deletions import made_of_those_there
 from service.search.document import Hit
 from service.search.filters import Filter
 from service.search.grouping import Grouping, group_hits
@@ -105,14 +106,12 @@ def find(corpus: CorpusBackend, vectors: Vectors, query: Query) -> list[list[Fou
 
 def _arranged_as_there(corpus: CorpusBackend, hits: Sequence[Hit], query: Query) -> list[Found]:
     """Return `hits` arranged, without those that were deleted since they were found."""
-    while True:
-        try:
-            return _arranged(corpus, hits, query)
-        except NotFoundError:
-            there = corpus.find([hit.id for hit in hits])
-            if len(there) == len(hits):
-                raise
-            hits = [hit for hit in hits if hit.id in there]
+    by_id = {hit.id: hit for hit in hits}
+
+    def arrange(ids: Sequence[str]) -> list[Found]:
+        return _arranged(corpus, [by_id[id] for id in ids], query)
+
+    return made_of_those_there(corpus, list(by_id), arrange)
 
 
 def _arranged(corpus: CorpusBackend, hits: Sequence[Hit], query: Query) -> list[Found]:
