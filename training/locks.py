@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from service.errors import ConflictError
+from service.locks import locked
 
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Keep other processes from making `path` meanwhile; its lock lies beside it."""
-    import fcntl  # POSIX alone has it; runs that share nothing need none
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(f"{path.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = path.with_name(f"{path.name}.lock")
+    lock.touch()
+    with locked(lock):
         yield
 
 
@@ -27,14 +27,11 @@ def sole(path: Path) -> Iterator[None]:
     Raises:
         ConflictError: Another one does.
     """
-    try:
-        import fcntl
-    except ImportError:  # as above
-        yield
-        return
-    with path.open() as lock:
+    with ExitStack() as held:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held.enter_context(locked(path, wait=False))
+        except ImportError:
+            pass  # without locks two runs in one directory are not told apart
         except BlockingIOError:
             raise ConflictError(
                 f"Another process trains in {path.parent} now.",

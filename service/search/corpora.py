@@ -21,6 +21,7 @@ from service.errors import (
     StorageError,
     unknown_name,
 )
+from service.locks import locked
 from service.search.checks import check_new_name
 from service.search.corpus import POLICY_FILE, STORE_FILE, Corpus
 from service.search.database import replaced
@@ -30,7 +31,6 @@ from service.search.passages import PassagePolicy
 from service.search.policy import IndexPolicy, policy_to_json
 from service.search.replacement import (
     DROPPED,
-    alone,
     begin_folder,
     end_switches,
     is_being_replaced,
@@ -165,7 +165,7 @@ class Corpora:
             # Renamed in one step, so that a break leaves the whole corpus or none.
             dropped = self.directory / f"{DROPPED}{name}-{time.time_ns()}"
             try:
-                with alone(self.directory):
+                with locked(self.directory):
                     (self.directory / name).rename(dropped)
                 corpus = self._open.pop(name, None)
                 self._damaged.pop(name, None)
@@ -198,7 +198,7 @@ class Corpora:
         header = old.header_for(model, space, dimension)
         with ExitStack() as held:
             try:
-                held.enter_context(alone(self.directory / old.name, wait=False))
+                held.enter_context(locked(self.directory / old.name, wait=False))
                 folder = begin_folder(self.directory, old.name)
             except BlockingIOError as error:
                 raise ConflictError(
@@ -234,7 +234,7 @@ class Corpora:
         with self._lock:
             self._check_is_there(old)
             try:
-                with alone(self.directory):
+                with locked(self.directory):
                     if not old.in_place:
                         raise replaced(name)
                     fresh.close()

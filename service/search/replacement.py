@@ -5,18 +5,20 @@
                     break ends it
 NAME -> .dropped-   the old one, which searches that are running still read
 .switch-NAME -> NAME
+
+The lock of the corpora's directory is held while folders in it are renamed, that of a corpus while
+it is encoded anew.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from service.durable import sync
+from service.locks import locked
 
 BEING_MADE = ".reencode-"
 SWITCHING = ".switch-"
@@ -24,27 +26,6 @@ DROPPED = ".dropped-"
 
 ABANDONED_SECONDS = 3600.0
 """After which a corpus that is being made, and was not written to, was left by a dead process."""
-
-
-@contextmanager
-def alone(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock of `folder`, which a process that dies lets go of.
-
-    That of the corpora's directory is held while folders in it are renamed, that of a corpus while
-    it is encoded anew.
-
-    Raises:
-        BlockingIOError: Another holds it, and it is not waited for.
-        OSError: The disk refused.
-    """
-    import fcntl  # POSIX alone has it, and folders that can be brought to the disk
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def begin_folder(directory: Path, name: str) -> Path:
@@ -60,7 +41,7 @@ def begin_folder(directory: Path, name: str) -> Path:
 
 
 def switch_folders(directory: Path, name: str) -> Path:
-    """Put the closed corpus that `begin_folder` began in the place of `name`, alone.
+    """Put the closed corpus that `begin_folder` began in the place of `name`, under the lock.
 
     Returns:
         Where the old one is now.
@@ -74,9 +55,9 @@ def switch_folders(directory: Path, name: str) -> Path:
 
 
 def end_switch(directory: Path, name: str) -> Path:
-    """Do what is left of a switch that has happened, alone; return where the old corpus is now.
+    """Do what is left of a switch that has happened; return where the old corpus is now.
 
-    Two that did it at once would put the new corpus away too.
+    Under the lock: two that did it at once would put the new corpus away too.
     """
     place = directory / name
     dropped = directory / f"{DROPPED}{name}-{time.time_ns()}"
@@ -95,7 +76,7 @@ def is_being_replaced(folder: Path) -> bool:
 def end_switches(directory: Path) -> None:
     """End every switch that a break met, and delete what was abandoned before its switch."""
     if any(directory.glob(f"{SWITCHING}*")):
-        with alone(directory):
+        with locked(directory):
             for folder in sorted(directory.glob(f"{SWITCHING}*")):
                 end_switch(directory, folder.name.removeprefix(SWITCHING))
     for folder in sorted(directory.iterdir()):
