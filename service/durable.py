@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -16,6 +17,24 @@ def write_durably(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def replace_durably(path: Path, content: bytes) -> None:
+    """Write `path` at once: what is read there is the old file or the new one, and no half is left.
+
+    Raises:
+        OSError: The disk refused; what was there stays.
+    """
+    staging = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with staging.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        staging.replace(path)
+    finally:
+        with suppress(OSError):  # a refusal of the disk is what is to be heard of
+            staging.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from service.durable import replace_durably
 from service.errors import StorageError
 
 
@@ -25,18 +25,11 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         StorageError: The disk refuses.
     """
-    staging = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with staging.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        staging.replace(path)
+        replace_durably(path, text.encode())
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error}.") from error
-    finally:
-        staging.unlink(missing_ok=True)
 
 
 def read_json(path: Path) -> dict[str, Any]:

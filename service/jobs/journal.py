@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -13,6 +12,7 @@ from pathlib import Path
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from service.durable import replace_durably
 from service.jobs.job import JobState, JobStatus
 
 _STATUS = TypeAdapter(JobStatus)
@@ -33,17 +33,10 @@ class Journal:
     def write(self, status: JobStatus) -> None:
         """Keep `status` in place of what was kept of the job."""
         path = self._path(status.id)
-        staging = path.with_suffix(".new")
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            with staging.open("wb") as file:
-                file.write(orjson.dumps(asdict(status)))
-                file.flush()
-                os.fsync(file.fileno())
-            staging.replace(path)
+            replace_durably(path, orjson.dumps(asdict(status)))
         except OSError as error:
-            with suppress(OSError):
-                staging.unlink()
             _log.warning("Job %s is not remembered over a restart: %s.", status.id, error)
 
     def forget(self, id: str) -> None:
