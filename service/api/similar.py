@@ -29,7 +29,7 @@ from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.document import check_language
 from service.search.grouping import Grouping
-from service.search.query import CANDIDATES_EACH, MAX_DEPTH, Found, Query, find
+from service.search.query import CANDIDATES_EACH, MAX_DEPTH, Found, Query, find, languages_of
 from service.security.grants import Scope
 
 router = APIRouter(tags=["search"])
@@ -72,7 +72,7 @@ async def similar_to_one(
         inputs=[q],
         corpus=corpus,
         k=k,
-        languages=[part.strip() for part in languages.split(",")] if languages else None,
+        languages=languages_of(languages),
         min_score=min_score,
         offset=offset,
         filter=filter_of(filter),

@@ -27,11 +27,6 @@ def data_options(command: Callable[..., None]) -> Callable[..., None]:
     return data(model_option(command))
 
 
-def languages_of(listed: str | None) -> list[str] | None:
-    """Return the languages of an option such as `de,fr`; None where it was left out."""
-    return [part.strip() for part in listed.split(",")] if listed else None
-
-
 @contextmanager
 def opened_corpora(data: Path | None) -> Iterator[CorporaBackend]:
     """Open the corpora of the settings, in `data` where it is given; close them in the end.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from service.commands.corpora_directory import languages_of, opened_corpora
+from service.commands.corpora_directory import opened_corpora
 from service.commands.progress_line import ProgressLine
 
 if TYPE_CHECKING:  # importing them takes what the extras bring
@@ -50,6 +50,7 @@ def mine(
     """
     from service.search.mining import DEFAULT_THRESHOLD, Side
     from service.search.mining import mine as mine_pairs
+    from service.search.query import languages_of
 
     with opened_corpora(data) as corpora:
         a = Side(corpora.get(source), languages_of(source_languages))

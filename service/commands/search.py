@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from service.commands.corpora_directory import (
-    data_options,
-    fitting_encoder,
-    languages_of,
-    opened_corpora,
-)
+from service.commands.corpora_directory import data_options, fitting_encoder, opened_corpora
 
 if TYPE_CHECKING:  # importing it takes what the extras bring
     from service.search.query import Found
@@ -51,7 +46,7 @@ def search(
     from service.api.hits import hit_answer
     from service.inference.encoder import QUERY_PROMPTS
     from service.search.grouping import Grouping
-    from service.search.query import Query, find
+    from service.search.query import Query, find, languages_of
 
     query = Query(
         k=k,

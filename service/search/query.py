@@ -79,6 +79,11 @@ class Found:
     members: tuple[Hit, ...] = ()
 
 
+def languages_of(listed: str | None) -> list[str] | None:
+    """Return the languages of a parameter such as `de,fr`; None where it was left out."""
+    return [part.strip() for part in listed.split(",")] if listed else None
+
+
 def find(corpus: CorpusBackend, vectors: Vectors, query: Query) -> list[list[Found]]:
     """Return for each of `vectors` [queries, dimension] what `query` asks for, best first.
 
