@@ -62,21 +62,23 @@ class _Connection:
 
 
 async def closed_loop(
-    port: int, requests: Sequence[bytes], *, clients: int, seconds: float
+    port: int, requests: Sequence[bytes], *, clients: int, seconds: float | None = None
 ) -> Load:
-    """Have `clients` each send one request after the other."""
+    """Have `clients` each send one request after the other, for so long or until each was sent."""
     turn, times, failed = count(), [], 0
     began = time.perf_counter()
 
     async def client() -> None:
         nonlocal failed
         connection = _Connection(port)
-        while True:
+        for number in turn:
+            if seconds is None and number >= len(requests):
+                break
             start = time.perf_counter()
-            failed += not await connection.ask(requests[next(turn) % len(requests)])
+            failed += not await connection.ask(requests[number % len(requests)])
             end = time.perf_counter()
             times.append(1000 * (end - start))
-            if end - began >= seconds:
+            if seconds is not None and end - began >= seconds:
                 break
         connection.close()
 

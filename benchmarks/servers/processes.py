@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import compileall
 import os
 import signal
 import socket
@@ -14,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import service
 from benchmarks.servers.client import closed_loop
 from benchmarks.servers.peers import Peer, programs_of
 
@@ -43,12 +45,13 @@ class Running:
 def running(peer: Peer, *, environments: Path, models: Path) -> Iterator[Running]:
     """Yield `peer`, started, once it has given a first vector.
 
-    A server is started twice: what it keeps between starts (measured choices, compiled code) is
-    there, as it is for every restart of one's own.
+    Ours is started twice: what it keeps between starts (measured choices) is there, as it is for
+    every restart of one's own. Its code is compiled, as pip does for the others.
     """
     programs = programs_of(peer.environment, environments)
     with tempfile.TemporaryDirectory() as scratch:
         if peer.environment is None:
+            compileall.compile_dir(Path(service.__file__).parent, quiet=1)
             _end(_start(peer, programs, models, Path(scratch))[0])
         process, port, seconds = _start(peer, programs, models, Path(scratch))
         try:
