@@ -77,6 +77,7 @@ KINDS: dict[type[Exception], Kind] = {
     errors.UnavailableError: Kind(503, "unavailable", "The service is not ready"),
     errors.DeadlineError: Kind(504, "deadline", "The request's time ran out"),
     errors.BackendError: Kind(500, "model-failed", "The model failed"),
+    errors.BundleError: Kind(500, "damaged", "A file of the service is damaged"),
     Exception: Kind(500, "internal", "The service failed"),
 }
 """Looked up along the class's bases, so a more special error needs a row only if it differs."""
@@ -154,6 +155,13 @@ def problem_of(error: Exception) -> Problem:
             "An unforeseen error; it was logged with this request's id.",
             remedy="Report it with the id if it comes again.",
         )
+    if isinstance(error, errors.BundleError):
+        # What it says names files of the machine: that is for the operator.
+        return Problem(
+            kind,
+            "The files of a model or classifier cannot be used; the service's log names them.",
+            remedy="The operator restores them from a copy, or drops the classifier.",
+        )
     retry = None
     if isinstance(error, errors.OverloadedError):
         retry = error.retry_after_seconds
@@ -215,7 +223,7 @@ def problem_handler(metrics: Metrics) -> ProblemHandler:
 
     async def answer(request: Request, error: Exception) -> Response:
         count_rejection(error, metrics)
-        if isinstance(error, errors.StorageError):
+        if isinstance(error, errors.StorageError | errors.BundleError):
             log.error("%s", error)  # with the path, which the client is not told
         return problem_response(error, request.scope)
 

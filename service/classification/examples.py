@@ -17,7 +17,7 @@ import orjson
 
 from service.classification.example import Example
 from service.classification.logistic import Targets
-from service.errors import InputError, TooLargeError
+from service.errors import InputError, StorageError, TooLargeError
 
 MAX_LABELS = 1000
 MAX_EXAMPLES = 1_000_000
@@ -109,6 +109,7 @@ class ExampleCollector:
             TooLargeError: More examples or labels than are taken.
             InputError: A pair among single texts, or the reverse; a text that has another label
                 elsewhere, where that is refused.
+            StorageError: The temporary file cannot be written.
         """
         if len(self) >= MAX_EXAMPLES:
             raise TooLargeError(
@@ -125,7 +126,13 @@ class ExampleCollector:
             self._one.append(numbers[0])
         self._languages.append(example.language)
         self._group.append(self._group_number(example.group))
-        self._file.write(orjson.dumps((example.text, example.text_pair)) + b"\n")
+        try:
+            self._file.write(orjson.dumps((example.text, example.text_pair)) + b"\n")
+        except OSError as error:
+            raise StorageError(
+                f"The examples cannot be kept until they are fitted on: {error.strerror}.",
+                remedy="Free some space for temporary files, or send fewer examples.",
+            ) from error
 
     def finish(self, described: Sequence[str] = ()) -> ExampleSet:
         """Return what was taken.

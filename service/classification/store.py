@@ -133,13 +133,14 @@ class ClassifierStore:
         It is beside the classifiers, so that one that is dropped meanwhile pulls nothing away.
 
         Raises:
-            StorageError: The disk refused.
+            StorageError: The disk refused, also what is done with the directory.
         """
         with _storing():
             self._directory.mkdir(parents=True, exist_ok=True)
             beside = Path(tempfile.mkdtemp(prefix=".draft-", dir=self._directory))
         try:
-            yield beside / "version"
+            with _storing():
+                yield beside / "version"
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 
@@ -166,6 +167,7 @@ class ClassifierStore:
         Raises:
             NotFoundError: There is no such version.
             BundleError: It cannot be trusted; what was current stays so.
+            StorageError: The disk refused.
         """
         head = self.read(name, version)
         path = self._directory / name / _CURRENT
@@ -183,6 +185,7 @@ class ClassifierStore:
         Raises:
             NotFoundError: There is no such version.
             ConflictError: It is the current one.
+            StorageError: The disk refused, or does not say which is current.
         """
         if version not in self.versions(name):
             self.read(name, version)
@@ -196,7 +199,11 @@ class ClassifierStore:
         _remove(self.path(name, version))
 
     def drop(self, name: str) -> None:
-        """Delete a classifier with all its versions."""
+        """Delete a classifier with all its versions.
+
+        Raises:
+            StorageError: The disk refused.
+        """
         _remove(self._directory / check_classifier_name(name))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import signal
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -247,6 +248,45 @@ async def test_a_damaged_database_is_refused_by_name_and_the_rest_is_served(
     path.write_bytes(whole)
     async with run_app(settings) as running:
         assert len(await ids(running)) == len(DOCUMENTS)
+
+
+async def test_a_damaged_classifier_is_named_in_the_log_alone(
+    running: Running, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    examples = [{"text": text, "label": "xy"[row % 2]} for row, text in enumerate(TEXTS[:4])]
+    for _ in range(2):
+        body = {"examples": examples}
+        await running.client.put("/classifiers/things", json=body, params={"wait": "true"})
+    versions = settings.data / "classifiers/things"
+    for damaged in ("v1/head.safetensors", "v2/examples.safetensors"):
+        (versions / damaged).write_bytes(b"cut")
+    activated = await running.client.post("/classifiers/things/versions/1/activate")
+    asked: dict[str, object] = {"classifier": "things", "inputs": TEXTS[:1]}
+    explained = await running.client.post("/classify", json={**asked, "explain": True})
+    for response in (activated, explained):
+        problem = assert_problem(response, 500)
+        assert problem["type"] == "urn:interlingua:problem:damaged"
+        assert str(settings.data) not in response.text
+    assert str(versions / "v1/head.safetensors") in caplog.text
+    assert str(versions / "v2/examples.safetensors") in caplog.text
+    assert (await running.client.post("/classify", json=asked)).status_code == 200
+
+
+async def test_a_fit_on_a_full_disk_is_refused_and_leaves_what_was_there(
+    running: Running, settings: Settings
+) -> None:
+    # Of so many the file to explain answers with passes what may be written.
+    examples = [{"text": f"{row} {TEXTS[0]}" * 8, "label": "xy"[row % 2]} for row in range(40)]
+    body = {"examples": examples}
+    fit = partial(running.client.put, "/classifiers/things", json=body, params={"wait": "true"})
+    assert (await fit()).json()["state"] == "succeeded"
+    before = sorted((settings.data / "classifiers").rglob("*"))
+    with injected.INSIDE["no_larger_files"](running.state.resources):
+        job = (await fit()).json()
+    assert job["state"] == "failed"
+    assert job["error"]["type"] == "urn:interlingua:problem:storage"
+    assert sorted((settings.data / "classifiers").rglob("*")) == before
+    assert (await fit()).json()["result"]["version"] == 3
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import resource
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from service.classification import examples as module
 from service.classification.example import Example
 from service.classification.examples import Contradictions, ExampleCollector
-from service.errors import InputError, TooLargeError
+from service.errors import InputError, StorageError, TooLargeError
 
 OPEN = ExitStack()
 
@@ -92,3 +93,20 @@ def test_a_label_without_enough_examples_is_named_unless_described() -> None:
         _collect(rows).finish()
     found = _collect(rows).finish(("a", "rare", "never seen"))
     assert found.by_label == {"a": 2, "never seen": 0, "rare": 1}
+
+
+def add_all(collector: ExampleCollector, examples: Iterable[Example]) -> None:
+    for example in examples:
+        collector.add(example)
+
+
+def test_a_full_disk_is_a_refusal_of_the_storage() -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with ExampleCollector(multi_label=False) as collector:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+        try:
+            with pytest.raises(StorageError, match="cannot be kept") as refused:
+                add_all(collector, (Example(f"{n}" * 1_000_000, ("a",)) for n in range(8)))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "temporary files" in str(refused.value)
