@@ -6,6 +6,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+STAGED = ".part"
+"""Ends the name of a file that is still being written, and of one that a break left so."""
+
 
 def write_durably(path: Path, content: bytes) -> None:
     """Write a new file and bring its bytes to the disk; its name is its directory's to `sync`.
@@ -25,7 +28,7 @@ def replace_durably(path: Path, content: bytes) -> None:
     Raises:
         OSError: The disk refused; what was there stays.
     """
-    staging = path.with_name(f"{path.name}.{os.getpid()}.part")
+    staging = path.with_name(f"{path.name}.{os.getpid()}{STAGED}")
     try:
         with staging.open("wb") as file:
             file.write(content)

@@ -7,13 +7,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from service.durable import STAGED
 from service.errors import ConflictError, NotFoundError, StorageError
 
 PARTS = ("corpora", "classifiers", "jobs")
 """What of a data directory cannot be made again. A backup may lie beside them, as in a container
 whose one volume is the data directory."""
 
-_PASSING = ("-wal", "-shm", "-journal", ".new")
+_PASSING = ("-wal", "-shm", "-journal", ".new", STAGED)
 """Ends of what belongs to a database that is copied as a whole, or is still being written."""
 
 _REBUILT = "index.faiss"

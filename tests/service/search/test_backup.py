@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from service.cli import main
+from service.durable import STAGED
 from service.errors import ConflictError, NotFoundError, StorageError
 from service.search.backup import _files, back_up
 from service.search.corpora import Corpora
@@ -88,9 +89,12 @@ def test_what_comes_and_goes_beside_the_data_is_left_alone(
     for name in (".new-x", ".dropped-notes-1", ".reencode-notes-x"):
         (data / "corpora" / name).mkdir()
         (data / "corpora" / name / "documents.sqlite3").write_bytes(b"half")
+    (data / "jobs").mkdir()
+    for name in ("1.json", f"2.json.7{STAGED}"):
+        (data / "jobs" / name).write_bytes(b"{}")
     copied = back_up(data, tmp_path / "backup")
     assert [path.as_posix() for path in copied] == [
-        "corpora/notes/documents.sqlite3", "corpora/notes/index.json",
+        "corpora/notes/documents.sqlite3", "corpora/notes/index.json", "jobs/1.json",
     ]  # fmt: skip
     corpora.close()
 
