@@ -43,6 +43,8 @@ class Classifiers:
         self._heads: dict[str, Head] = {}
         self._store = store
         self._lock = threading.Lock()
+        """Of changes, which write to the disk. Whoever asks does so without it, by one operation of
+        `_heads`: on the event loop nobody may wait for a disk."""
         self._numbers: Counter[str] = Counter()
         """The latest number that a version got, made or not; forgotten with the classifier."""
         for directory in directories:
@@ -61,8 +63,8 @@ class Classifiers:
 
     def list(self) -> tuple[Head, ...]:
         """Return every head, by name."""
-        with self._lock:
-            return tuple(self._heads[name] for name in sorted(self._heads))
+        heads = self._heads.copy()
+        return tuple(heads[name] for name in sorted(heads))
 
     def get(self, name: str) -> Head:
         """Return a head.
@@ -70,10 +72,9 @@ class Classifiers:
         Raises:
             NotFoundError: There is none of that name.
         """
-        with self._lock:
-            head = self._heads.get(name)
-            if head is None:
-                raise self._unknown(name)
+        head = self._heads.get(name)
+        if head is None:
+            raise self._unknown(name)
         return head
 
     def default(self) -> Head:
@@ -145,6 +146,8 @@ class Classifiers:
         Raises:
             NotFoundError: There is no such version.
             ConflictError: It is never changed here.
+            BundleError: It cannot be trusted.
+            StorageError: The disk refused.
         """
         self._require_own(name)
         with self._lock:
@@ -157,6 +160,7 @@ class Classifiers:
         Raises:
             NotFoundError: There is no such version.
             ConflictError: It is the current one, or never changed here.
+            StorageError: The disk refused.
         """
         self.get(name)
         self._require_own(name)
@@ -169,6 +173,7 @@ class Classifiers:
         Raises:
             NotFoundError: There is none of that name.
             ConflictError: It is never changed here.
+            StorageError: The disk refused.
         """
         with self._lock:
             if name not in self._heads:
@@ -178,7 +183,7 @@ class Classifiers:
             del self._heads[name], self._numbers[name]
 
     def _unknown(self, name: str) -> NotFoundError:
-        return unknown_name("classifier", name, sorted(self._heads))
+        return unknown_name("classifier", name, sorted(self._heads.copy()))
 
     def _require_own(self, name: str) -> None:
         if self._fixed:

@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -209,3 +211,37 @@ def test_what_is_no_name_has_no_versions(tmp_path: Path) -> None:
     (tmp_path / "v1").mkdir()
     for name in ("..", "../..", "a" * 300, "a/b", ""):
         assert store.versions(name) == []
+
+
+def test_classifiers_are_asked_while_the_disk_is_slow(tmp_path: Path) -> None:
+    """Requests ask on the event loop, which must not wait for a version to be written."""
+    slow = SlowStore(tmp_path)
+    classifiers = Classifiers([], slow)
+    classifiers.add_version("things", _write)
+    slow.may_end.clear()
+    with ThreadPoolExecutor(2) as threads:
+        fit = threads.submit(classifiers.add_version, "things", _write)
+        assert slow.begun.wait(10)
+        asked = threads.submit(lambda: (classifiers.list(), classifiers.get("things")))
+        try:
+            heads, head = asked.result(5)
+        finally:
+            slow.may_end.set()
+        assert heads == (head,)
+        assert head.manifest.version == 1
+        assert fit.result(10).manifest.version == 2
+
+
+class SlowStore(ClassifierStore):
+    """Takes as long to switch to a version as a test likes."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.begun, self.may_end = Event(), Event()
+        self.may_end.set()
+
+    def activate(self, name: str, version: int) -> Head:
+        if not self.may_end.is_set():
+            self.begun.set()
+        assert self.may_end.wait(20)
+        return super().activate(name, version)
