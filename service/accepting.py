@@ -47,10 +47,10 @@ class Acceptor:
         """Take what waits, and no more."""
         if self._listener.fileno() < 0:
             return
-        if self._pause is not None:
-            self._pause.cancel()
         if self._loop.remove_reader(self._listener):
             self._accept()
+        if self._pause is not None:  # it may have just begun
+            self._pause.cancel()
         self._listener.close()
 
     async def wait_closed(self) -> None:

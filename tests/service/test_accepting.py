@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import resource
 import socket
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -91,3 +92,22 @@ async def test_without_handles_connections_wait(
     assert await greeting(listener) == b"hello"
     assert "connections wait" in caplog.text
     acceptor.close()
+
+
+async def test_closed_without_handles_it_does_not_begin_again(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accepting, "PAUSE_SECONDS", 0.05)
+    complaints: list[object] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: complaints.append(context))
+    acceptor = Acceptor(listener, Noted, backlog=100)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with socket.create_connection(listener.getsockname()):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+        try:
+            acceptor.close()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        await asyncio.sleep(0.2)
+    assert complaints == []
