@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from service.errors import InputError, in_field
 from service.security.grants import Grant, Scope, new_key, read_line, write_line
 
 
@@ -42,6 +43,7 @@ def new(
       interlingua keys new --file keys
       interlingua keys new --name shop --scope search --corpus shop-* --rate 50 --file keys
     """
+    there = _read(file) if file is not None and file.exists() else ""
     key = new_key()
     grant = Grant(name, frozenset(map(Scope, scopes or Scope)), corpora or None, rate)
     line = write_line(key, grant)
@@ -49,7 +51,6 @@ def new(
     if file is None:
         click.echo(f"Put this line into the keys file:\n{line}", err=True)
         return
-    there = file.read_text(encoding="utf-8") if file.exists() else ""
     _replace(file, there + ("" if there.endswith("\n") or not there else "\n") + line + "\n")
     click.echo(f"Its line is in {file}.", err=True)
 
@@ -63,15 +64,25 @@ def hash_keys(file: Path) -> None:
     Example: interlingua keys hash keys
     """
     lines, hashed = [], 0
-    for line in file.read_text(encoding="utf-8").splitlines():
+    for number, line in enumerate(_read(file).splitlines(), start=1):
         is_key = bool(line.strip()) and not line.lstrip().startswith("#")
-        if is_key and not read_line(line).hashed:
-            first, *rest = line.split()
-            line = " ".join([f"sha256:{read_line(first).digest.hex()}", *rest])
-            hashed += 1
+        with in_field(f"{file}, line {number}"):
+            if is_key and not read_line(line).hashed:
+                first, *rest = line.split()
+                line = " ".join([f"sha256:{read_line(first).digest.hex()}", *rest])
+                hashed += 1
         lines.append(line)
     _replace(file, "\n".join(lines) + "\n")
     click.echo(f"{hashed} keys hashed in {file}.", err=True)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{file} is no UTF-8: {error.reason}.", remedy="Convert it: iconv -f latin1 -t utf-8."
+        ) from None
 
 
 def _replace(file: Path, text: str) -> None:

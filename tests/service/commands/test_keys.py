@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from service.cli import main
@@ -67,3 +68,24 @@ def test_what_could_not_be_read_is_not_written(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "beginnings of names" in done.output
     assert not file.exists()
+
+
+def test_a_line_that_is_not_understood_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("# ours\nplain scopes=everything\n")
+    done = CliRunner().invoke(main, ["keys", "hash", str(file)])
+    assert done.exit_code == 1
+    assert "line 2" in done.stderr
+    assert "plain" not in done.stderr
+    assert "plain" in file.read_text()
+
+
+@pytest.mark.parametrize("command", [["new", "--file"], ["hash"]])
+def test_a_keys_file_that_is_no_utf8_is_named(tmp_path: Path, command: list[str]) -> None:
+    file = tmp_path / "keys"
+    file.write_bytes("# Schlüssel\n".encode("latin-1"))
+    done = CliRunner().invoke(main, ["keys", *command, str(file)])
+    assert (done.exit_code, type(done.exception)) == (1, SystemExit)
+    assert str(file) in done.stderr
+    assert "UTF-8" in done.stderr
+    assert not done.stdout
