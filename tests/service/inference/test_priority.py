@@ -32,3 +32,15 @@ async def test_workers_step_back_and_what_is_little_does_not(tiny_encoder: Encod
     finally:
         engine.close()
     assert sorted(found) == [0, NICENESS, NICENESS]
+
+
+def test_a_thread_that_may_not_step_back_works_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Sandboxes refuse the system call; a worker that ended there would leave requests waiting."""
+
+    def refuse(*_: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "setpriority", refuse)
+    step_back()
