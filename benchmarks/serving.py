@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from service.hardware import available_cores
+from service.hardware import available_cores, processor_name
 from service.inference.encoder import Encoder
 from service.shipped import DEMO_CORPUS, shipped_models
 
@@ -206,13 +206,7 @@ def resident_mb(pid: int) -> float:
 
 def machine() -> str:
     """Return what matters of this machine."""
-    model = platform.processor() or platform.machine()
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    return f"{model}, {available_cores()} cores, Python {platform.python_version()}"
+    return f"{processor_name()}, {available_cores()} cores, Python {platform.python_version()}"
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
-"""How much of the machine is ours."""
+"""What machine this is, and how much of it is ours."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+import platform
 from pathlib import Path
 
+_PROCESSORS = Path("/proc/cpuinfo")
 _CGROUP_V2 = Path("/sys/fs/cgroup/cpu.max")
 _CGROUP_V1 = Path("/sys/fs/cgroup/cpu")
 
@@ -20,6 +23,15 @@ def available_cores() -> int:
     cores = affinity or os.cpu_count() or 1
     quota = _cgroup_quota()
     return max(1, min(cores, math.ceil(quota)) if quota else cores)
+
+
+def processor_name() -> str:
+    """Return the name of the processor's model; of its family where the system tells no more."""
+    with contextlib.suppress(OSError):
+        for line in _PROCESSORS.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def _cgroup_quota() -> float | None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import platform
-from pathlib import Path
 
 import torch
 
-from service.hardware import available_cores
+from service.hardware import available_cores, processor_name
 
 
 def pick_device() -> torch.device:
@@ -37,17 +35,7 @@ def fast_dtype(device: torch.device) -> torch.dtype:
 def describe_machine() -> str:
     """Return cores, processor and GPU, for the record of a run."""
     cores = available_cores()
-    described = f"{cores} core{'s' if cores > 1 else ''} of {_processor()}"
+    described = f"{cores} core{'s' if cores > 1 else ''} of {processor_name()}"
     if torch.cuda.is_available():
         described += f", {torch.cuda.get_device_name()}"
     return described
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,9 @@ import numpy as np
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from service.bundle.reader import Bundle
+from service.durable import replace_durably
 from service.errors import BackendError, BundleError
+from service.hardware import processor_name
 from service.inference.encoder import Encoder
 from service.inference.execution import (
     Execution,
@@ -150,21 +151,13 @@ def ways(bundle: Bundle, wishes: Wishes) -> list[Execution]:
 def _key(bundle: Bundle, ways: Sequence[Execution]) -> str:
     names = ",".join(way.name for way in ways)
     releases = f"onnxruntime {_release('onnxruntime')}, openvino {_release('openvino')}"
-    return f"{bundle.manifest.identity}; {_processor()}; {releases}; {names}"
+    return f"{bundle.manifest.identity}; {processor_name()}; {releases}; {names}"
 
 
 def _release(package: str) -> str:
     with contextlib.suppress(metadata.PackageNotFoundError):
         return metadata.version(package)
     return "-"
-
-
-def _processor() -> str:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _measure_all(bundle: Bundle, ways: Sequence[Execution]) -> list[Measured]:
@@ -250,6 +243,6 @@ def _write(path: Path | None, known: dict[str, list[Measured]]) -> None:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_Memory.dump_json(known, indent=2))
+        replace_durably(path, _Memory.dump_json(known, indent=2))
     except OSError as error:  # a read-only volume: it is measured again at the next start
         log.warning("%s cannot be written: %s", path, error)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,25 @@ def test_quota_of_cgroup_v1(tmp_path: Path, quota: str, cores: int) -> None:
 
 def test_affinity_alone() -> None:
     assert hardware.available_cores() == 8
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (
+            "processor\t: 0\nmodel name\t: Fast: 9 @ 2 GHz\n\nmodel name\t: Other\n",
+            "Fast: 9 @ 2 GHz",
+        ),
+        ("processor\t: 0\n", "of a family"),
+        (None, "of a family"),
+    ],
+)
+def test_the_processor_is_named_by_its_model_and_else_by_its_family(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str | None, name: str
+) -> None:
+    monkeypatch.setattr(hardware, "_PROCESSORS", tmp_path / "cpuinfo")
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "of a family")
+    if content is not None:
+        (tmp_path / "cpuinfo").write_text(content)
+    assert hardware.processor_name() == name

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import resource
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from service.bundle.reader import Bundle, read_bundle
 from service.errors import BundleError, SettingsError
 from service.inference import choosing, execution
-from service.inference.choosing import Choice, Measured, Wishes, choose
+from service.inference.choosing import Choice, Measured, Wishes, _write, choose
 from service.inference.execution import Execution
 from service.inference.session import Vectors
 from service.inference.wishes import PrecisionWish
@@ -114,3 +115,21 @@ def _transformer(tiny_bundle: Path) -> Bundle:
     bundle = read_bundle(tiny_bundle)
     manifest = bundle.manifest.model_copy(update={"family": "transformer"})
     return type(bundle)(bundle.directory, manifest, bundle.elsewhere)
+
+
+def test_a_memory_that_cannot_be_written_whole_stays_as_it_was(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = tmp_path / "measured.json"
+    memory.write_text("{}")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    figures = Measured(
+        runtime="openvino", precision="fp32", texts_per_second=1, least_cosine=1, mean_cosine=1
+    )
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, before[1]))
+    try:
+        _write(memory, {"key": [figures]})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert memory.read_text() == "{}"
+    assert "cannot be written" in caplog.text
