@@ -28,8 +28,11 @@ _AS_IN_THE_MANIFEST = (
 async def list_classifiers(work: WorkOf) -> Json:
     """List the classifiers."""
     classifiers = work.resources.classifiers
-    heads = classifiers.list()
-    return Json({"classifiers": [describe_classifier_head(head, classifiers) for head in heads]})
+
+    def described() -> list[dict[str, JsonValue]]:
+        return [describe_classifier_head(head, classifiers) for head in classifiers.list()]
+
+    return Json({"classifiers": await work.run(described)})
 
 
 @router.get("/{name}", responses=answer(ClassifierAnswer, "The classifier"))
@@ -37,7 +40,8 @@ async def list_classifiers(work: WorkOf) -> Json:
 async def describe_classifier(name: str, work: WorkOf) -> Json:
     """Describe one classifier: its labels, versions, and held-out figures."""
     classifiers = work.resources.classifiers
-    return Json(describe_classifier_head(classifiers.get(name), classifiers))
+    head = classifiers.get(name)
+    return Json(await work.run(describe_classifier_head, head, classifiers))
 
 
 @router.delete(
@@ -59,7 +63,7 @@ async def activate_version(name: str, version: int, work: WorkOf) -> Json:
     """Switch to another version, in one step."""
     classifiers = work.resources.classifiers
     head = await work.run(classifiers.activate, name, version)
-    return Json(describe_classifier_head(head, classifiers))
+    return Json(await work.run(describe_classifier_head, head, classifiers))
 
 
 @router.delete(
@@ -76,7 +80,7 @@ async def drop_version(name: str, version: int, work: WorkOf) -> Response:
 
 
 def describe_classifier_head(head: Head, classifiers: Classifiers) -> dict[str, JsonValue]:
-    """Return a classifier as clients see it."""
+    """Return a classifier as clients see it; blocks: its versions are read from the disk."""
     manifest = head.manifest.model_dump(mode="json")
     return {
         **{name: manifest[name] for name in _AS_IN_THE_MANIFEST},

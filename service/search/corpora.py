@@ -87,7 +87,8 @@ class Corpora:
     @property
     def damaged(self) -> Mapping[str, str]:
         """Corpora that could not be opened: name -> why."""
-        return {name: str(error) for name, error in self._damaged.items()}
+        # A copy, made in one step: others find corpora damaged or dropped meanwhile.
+        return {name: str(error) for name, error in self._damaged.copy().items()}
 
     def create(
         self,
@@ -131,11 +132,10 @@ class Corpora:
         """
         with self._lock:
             self._follow(name)
-            corpus = self._open.get(name)
+            corpus, why = self._open.get(name), self._damaged.get(name)
         if corpus is not None:
             return corpus
-        if name in self._damaged:
-            why = self._damaged[name]
+        if why is not None:
             raise StorageError(
                 f"Corpus {name!r} could not be opened: {why.message}",
                 path=self.directory / name,
