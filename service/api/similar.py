@@ -22,7 +22,7 @@ from service.api.schemas.similar import MAX_HITS, MAX_NEIGHBOURS, HitAnswer, Sim
 from service.api.state import Resources
 from service.api.work import Work, WorkOf
 from service.demo.loader import DEMO_NAME
-from service.errors import InputError, NotFoundError, TooLargeError
+from service.errors import InputError, NotFoundError, TooLargeError, in_field
 from service.inference.encoder import QUERY_PROMPTS
 from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
@@ -154,11 +154,8 @@ def _check_languages(languages: Sequence[str], corpus: CorpusBackend, resources:
     known = {code for e in resources.encoders.values() for code in e.manifest.languages}
     for position, code in enumerate(languages):
         field = f"languages[{position}]"
-        try:
+        with in_field(field):
             check_language(code)
-        except InputError as error:
-            error.field = field
-            raise
         if code not in known:
             known |= set(corpus.info().languages)
         if code not in known:

@@ -34,7 +34,6 @@ class ModelConfig(Config):
     hidden_act: str = "gelu"
     position_embedding_type: str | None = "absolute"
     max_position_embeddings: int | None = None
-    bos_token_id: int | None = None
     pad_token_id: int | None = None
     eos_token_id: int | list[int] | None = None
     matryoshka_dimensions: tuple[int, ...] = ()
@@ -147,7 +146,11 @@ def read_config(path: Path, schema: type[Read]) -> Read:
 
 
 def read_modules(path: Path) -> list[Module]:
-    """Return the entries of `modules.json`, in order."""
+    """Return the entries of `modules.json`, in order.
+
+    Raises:
+        BundleError: It is no list of modules.
+    """
     try:
         return _MODULES.validate_json(path.read_bytes())
     except ValidationError as error:

@@ -35,7 +35,7 @@ _PLACES = "position_ids"
 _CPU_BATCH_TOKENS = 256
 """What a processor's caches hold the activations of; with 4,096, MiniLM takes twice the time."""
 
-_STATES = ("token_embeddings", "last_hidden_state")
+STATES = ("token_embeddings", "last_hidden_state")
 """Names of token vectors among several outputs."""
 
 SENTENCES = "sentence_embedding"
@@ -123,7 +123,7 @@ class EncoderSession:
         names = [str(node.name) for node in self._session.get_outputs()]
         if self._pooler is None:
             return SENTENCES if SENTENCES in names else None
-        return next((name for name in names if name in _STATES), names[0])
+        return next((name for name in names if name in STATES), names[0])
 
     def _check_inputs(self, graph: Path) -> None:
         for node in self._session.get_inputs():

@@ -19,9 +19,8 @@ from typing import Literal
 
 from service.milvus.client import listed, quoted
 from service.search.document import Metadata, Scalar
-from service.search.filters import Filter, Operands, compile_filter
+from service.search.filters import RANGE_OPERATORS, Filter, Operands, compile_filter
 
-_OPERATORS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _NOTHING = 'id == ""'  # no document's id is empty
 
 
@@ -79,7 +78,7 @@ class _Expressions:
         tests = [f"array_contains(facets, {kind})"]
         for key, end in bounds.items():
             literal = quoted(end) if isinstance(end, str) else repr(end)
-            tests.append(f"metadata[{quoted(name)}] {_OPERATORS[key]} {literal}")
+            tests.append(f"metadata[{quoted(name)}] {RANGE_OPERATORS[key]} {literal}")
         return self.join(tests, "AND")
 
     def languages(self, languages: Collection[str]) -> str:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from service.errors import BackendError, BundleError, SettingsError
 from service.inference.pooling import Pooler
 from service.inference.priority import step_back
-from service.inference.session import SENTENCES, Vectors, check_finite, graph_input
+from service.inference.session import SENTENCES, STATES, Vectors, check_finite, graph_input
 from service.inference.wishes import Precision
 from service.openvino.compression import compress_weights, fold_constants
 from service.openvino.packing import PLACES, TAKEN, pack_tokens
@@ -41,8 +41,6 @@ _TOKENS_RANK = 3  # [batch, tokens, width]
 
 _GROUP = 128
 """Numbers of an activation row that share a scale in 8-bit products."""
-
-_STATES = ("token_embeddings", "last_hidden_state")
 
 
 class OpenVinoSession:
@@ -246,7 +244,7 @@ def _widen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _choose_output(compiled: ov.CompiledModel, *, token_vectors: bool) -> int:
-    wanted = set(_STATES) if token_vectors else {SENTENCES}
+    wanted = set(STATES) if token_vectors else {SENTENCES}
     found = [n for n, port in enumerate(compiled.outputs) if port.get_names() & wanted]
     return (found or [0])[0]
 

@@ -30,14 +30,9 @@ _log = logging.getLogger(__name__)
 
 
 class GpuCopy:
-    """The vectors of one flat index on the first GPU; threads may search side by side.
+    """The vectors of one flat index on the first GPU; threads may search side by side."""
 
-    Args:
-        dimension: Width of the vectors.
-    """
-
-    def __init__(self, dimension: int) -> None:
-        self._dimension = dimension
+    def __init__(self) -> None:
         self._mutex = threading.Lock()  # FAISS' resources serve one thread at a time
         self._resources: Any = None
         self._index: Any = None

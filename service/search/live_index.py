@@ -226,7 +226,7 @@ class LiveIndex:
 
     def _equipped(self, index: VectorIndex) -> VectorIndex:
         if self._gpu:
-            index.gpu = GpuCopy(index.dimension)
+            index.gpu = GpuCopy()
         return index
 
     def _save(self) -> None:
