@@ -67,6 +67,9 @@ def embed_items(
     Raises:
         InputError: Dimensions or a prompt that the model does not have, a shard without rows, or a
             cluster without workers.
+        BundleError: There is no such model, or it cannot be trusted or served.
+        SettingsError: pyarrow or Ray is not installed.
+        BackendError: No cluster is there, or a shard failed again and again.
         StorageError: The disk refused.
     """
     manifest = read_model(choice.model).manifest

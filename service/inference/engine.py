@@ -97,6 +97,7 @@ class Engine:
             InputError: A prompt, language or dimension that the model does not have, or a text
                 that is too long and must not be cut.
             OverloadedError: The queue is full.
+            UnavailableError: The queue is closed: the service is shutting down.
             DeadlineError: The deadline passed first.
             BackendError: The model failed on these texts.
         """

@@ -108,11 +108,10 @@ class TransformerDecoder(nn.Module):
     memory.
 
     Args:
-        embedding: ids [B, T] -> [B, T, D].
+        embedding: ids [B, T] -> [B, T, D]; the V of its table are what is written.
         layers: Applied in turn.
         memory: `sentence_memory` or `states_memory`.
         languages: That it can write.
-        vocabulary: V.
         dropout: Of the embedded tokens.
     """
 
