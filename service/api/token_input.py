@@ -42,11 +42,17 @@ def decoder_for(setting: TokenInput, encoder: Encoder) -> Decode | None:
         encoder: Whose they are where they are `native`.
     """
     if setting == "native":
-        return _native(encoder)
+        return native_decoder(encoder)
     return _decode_openai if setting == "cl100k_base" else None
 
 
-def _native(encoder: Encoder) -> Decode:
+def native_decoder(encoder: Encoder, *, special: bool = False) -> Decode:
+    """Return what turns ids of `encoder`'s own vocabulary back into text.
+
+    Args:
+        encoder: Whose they are.
+        special: Whether special tokens are shown too.
+    """
     tower = next(iter(encoder.towers.values()))
     size = tower.tokenizer.vocabulary_size
 
@@ -57,7 +63,7 @@ def _native(encoder: Encoder) -> Decode:
                 given=ids,
                 remedy="Send the text itself.",
             )
-        return tower.tokenizer.text_of(ids)
+        return tower.tokenizer.text_of(ids, special=special)
 
     return decode
 

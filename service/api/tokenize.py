@@ -12,7 +12,7 @@ from service.api.limits import check_count
 from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.tokenize import DecodeRequest, TokenAnswer, TokenizeRequest
-from service.api.token_input import decoder_for
+from service.api.token_input import native_decoder
 from service.api.work import Work, WorkOf
 from service.errors import in_field
 from service.inference.encoder import Encoder
@@ -63,14 +63,15 @@ def _pieces(encoder: Encoder, request: TokenizeRequest) -> list[list[dict[str, o
 async def decode(
     request: Annotated[DecodeRequest, Depends(json_body(DecodeRequest))], work: WorkOf
 ) -> Json:
-    """Turn token ids of a model back into text, without the special ones."""
+    """Turn token ids of a model back into text."""
     check_count(request.ids, work.max_inputs, field="ids")
     return Json(await work.run(_texts, work, request))
 
 
 def _texts(work: Work, request: DecodeRequest) -> list[str]:
-    read = decoder_for("native", work.resources.encoder(request.model))
-    assert read is not None, "native ids are always read; this is a bug"
+    read = native_decoder(
+        work.resources.encoder(request.model), special=not request.skip_special_tokens
+    )
     texts = []
     for position, ids in enumerate(request.ids):
         with in_field(f"ids[{position}]"):

@@ -66,8 +66,8 @@ class NumberedSentencePiece:
             self._pieces.decode([self._numbers[t]])[0] if t in self._numbers else "" for t in tokens
         ]
 
-    def text_of(self, ids: Sequence[int]) -> str:
-        """Return the text of those of `ids` that are pieces."""
+    def text_of(self, ids: Sequence[int], *, special: bool = False) -> str:  # noqa: ARG002
+        """Return the text of those of `ids` that are pieces; those around have no spelling."""
         return self._pieces.text_of([self._numbers[id] for id in ids if id in self._numbers])
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:

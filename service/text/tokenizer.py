@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -82,8 +83,13 @@ class Tokenizer(Protocol):
         """Return the piece of text behind each id, for people to read."""
         ...
 
-    def text_of(self, ids: Sequence[int]) -> str:
-        """Return the text that `ids` stand for, as near as can be, without special tokens."""
+    def text_of(self, ids: Sequence[int], *, special: bool = False) -> str:
+        """Return the text that `ids` stand for, as near as can be.
+
+        Args:
+            ids: All below `vocabulary_size`.
+            special: Whether special tokens are shown too, as far as the vocabulary spells them.
+        """
         ...
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
@@ -150,9 +156,17 @@ class SentencePieceTokenizer:
         """Return the pieces, with `▁` where a word begins."""
         return [str(self._processor.IdToPiece(token)) for token in tokens]
 
-    def text_of(self, ids: Sequence[int]) -> str:
-        """Return the text of the pieces `ids`."""
-        return str(self._processor.DecodeIds(list(ids)))
+    def text_of(self, ids: Sequence[int], *, special: bool = False) -> str:
+        """Return the text of the pieces `ids`, with control pieces such as `</s>` or without."""
+        if not special:
+            return str(self._processor.DecodeIds(list(ids)))
+        # The library decodes a control piece to nothing, so that it is put between what it parts.
+        return "".join(
+            "".join(map(self._processor.IdToPiece, run))
+            if control
+            else str(self._processor.DecodeIds(list(run)))
+            for control, run in groupby(ids, self._processor.IsControl)
+        )
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:  # noqa: ARG002
         """Return the pieces of `text`; the model puts none around it."""
@@ -227,9 +241,9 @@ class HuggingFaceTokenizer:
         """Return the pieces as the vocabulary spells them."""
         return [self._tokenizer.id_to_token(token) or "" for token in tokens]
 
-    def text_of(self, ids: Sequence[int]) -> str:
+    def text_of(self, ids: Sequence[int], *, special: bool = False) -> str:
         """Return the text of the tokens `ids`."""
-        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=not special))
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
         """Return the tokens of `text`."""

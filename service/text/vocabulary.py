@@ -104,9 +104,9 @@ class WordTokenizer:
         """Return the words; `<unknown>` for what fell to a bucket, `<pad>` for the pad."""
         return [self._word(int(token)) for token in tokens]
 
-    def text_of(self, ids: Sequence[int]) -> str:
+    def text_of(self, ids: Sequence[int], *, special: bool = False) -> str:
         """Return the words of `ids` with blanks between; where one was unknown, the sign of it."""
-        return " ".join(self._word(id) for id in ids if id != PADDING_ID)
+        return " ".join(self._word(id) for id in ids if special or id != PADDING_ID)
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:  # noqa: ARG002
         """Return the words of `text`; there are none around it."""
@@ -180,9 +180,9 @@ class NgramTokenizer:
         """Return the words as `WordTokenizer.decode` does; n-grams cannot be read back."""
         return self._words.decode([int(row[0]) for row in _matrix(tokens)])
 
-    def text_of(self, ids: Sequence[int]) -> str:
+    def text_of(self, ids: Sequence[int], *, special: bool = False) -> str:
         """Return the words of the word ids `ids`."""
-        return self._words.text_of(ids)
+        return self._words.text_of(ids, special=special)
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
         """Return the words of `text` with their word ids; n-grams are left out."""

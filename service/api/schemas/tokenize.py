@@ -44,6 +44,9 @@ class DecodeRequest(Request):
     model_config = ConfigDict(json_schema_extra={"examples": [{"ids": [[101, 57, 9]]}]})
 
     ids: IdRows = Field(description="A list of token ids, or a list of such lists")
+    skip_special_tokens: bool = Field(
+        True, description="Whether the tokens that the model wants around a text are left out"
+    )
     model: ModelName = None
 
 

@@ -56,3 +56,15 @@ async def test_ids_of_another_vocabulary_are_refused(
 async def test_too_many_texts_are_refused(running: Running) -> None:
     body = {"inputs": ["a"] * 2049}
     assert_problem(await running.client.post("/tokenize", json=body), 413, field="inputs")
+
+
+async def test_special_tokens_are_shown_where_they_are_asked_for(running: Running) -> None:
+    (tokens,) = (await running.client.post("/tokenize", json={"inputs": TEXT})).json()
+    ids = [1, *(token["id"] for token in tokens), 2]
+    for fields, expected in (
+        ({}, TEXT),
+        ({"skip_special_tokens": True}, TEXT),
+        ({"skip_special_tokens": False}, f"<s>{TEXT}</s>"),
+    ):
+        answer = await running.client.post("/decode", json={"ids": ids} | fields)
+        assert answer.json() == [expected]

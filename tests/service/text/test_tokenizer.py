@@ -31,6 +31,7 @@ def huggingface_tokenizer() -> HuggingFaceTokenizer:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
+    tokenizer.add_special_tokens(["[PAD]", "[CLS]", "[SEP]"])
     # A saved truncation must not act behind our back.
     tokenizer.enable_truncation(4)
     return HuggingFaceTokenizer(tokenizer.to_str())
@@ -55,6 +56,13 @@ def test_a_huggingface_tokenizer_minds_control_characters_itself() -> None:
     texts = ["hy\x02phen", "hy\x00phen", "hyphen\x07", "\ud800hyphen"]
     assert ours.encode(texts, max_tokens=8).tokens == [[1]] * len(texts)
     assert [piece.id for piece in ours.pieces(texts[0])] == [1]
+
+
+def test_special_tokens_are_decoded_where_they_are_wanted(
+    huggingface_tokenizer: HuggingFaceTokenizer,
+) -> None:
+    assert huggingface_tokenizer.text_of([2, 4, 5, 3]) == "a b"
+    assert huggingface_tokenizer.text_of([2, 4, 5, 3], special=True) == "[CLS] a b [SEP]"
 
 
 def test_blank_text_has_no_tokens(sentencepiece_tokenizer: Tokenizer) -> None:
