@@ -30,7 +30,13 @@ Correlation = Literal["spearman", "pearson"]
 def correlation_of(
     cosines: npt.NDArray[np.float32], scores: npt.NDArray[np.float64], kind: Correlation
 ) -> float:
-    """Return Spearman's correlation, or Pearson's on the angular distance, times 100."""
+    """Return Spearman's correlation, or Pearson's on the angular distance, times 100.
+
+    Of pairs that are all as close as each other, as those of a model that gives every text one
+    vector, it is not defined; it counts as 0: such cosines say nothing of the scores.
+    """
+    if (cosines == cosines[0]).all():
+        return 0.0
     if kind == "spearman":
         return 100.0 * float(spearmanr(cosines, scores).statistic)
     angular = -np.arccos(np.clip(cosines.astype(np.float64), -1.0, 1.0))

@@ -18,7 +18,7 @@ from training.evaluation.figures import figures_table
 from training.evaluation.plots import draw_figures
 from training.evaluation.protocols import PROTOCOLS, make_protocol
 from training.evaluation.speed import Speed
-from training.evaluation.sts import Sts
+from training.evaluation.sts import Correlation, Sts
 from training.evaluation.tatoeba import Tatoeba
 
 LINES = ["Fresh bread smells good.", "The cat sleeps on the sill.", "Rivers carry sand."]
@@ -92,6 +92,18 @@ def test_sts_is_spearmans_correlation(folder: DataFolder, tiny_encoder: Encoder)
     file.write_text("sentence1\tsentence2\tscore\na\tb\tmuch\n")
     with pytest.raises(InputError, match="score is no number"):
         Sts().measure(tiny_encoder, lambda: folder)
+
+
+@pytest.mark.parametrize("correlation", ["spearman", "pearson"])
+def test_a_model_whose_vectors_are_all_the_same_has_no_correlation(
+    correlation: Correlation, folder: DataFolder
+) -> None:
+    """Nor is it NaN, which is no JSON."""
+    file = folder.root / "eval/stsb/en.dev.tsv"
+    file.write_text("sentence1\tsentence2\tscore\na\tb\t1\nb\ta\t2\na\ta\t3\n")
+    model = KnownVectors({"a": [0.6, 0.8], "b": [0.6, 0.8]})
+    (figure,) = Sts(correlation=correlation, languages=("en",)).measure(model, lambda: folder)
+    assert figure.value == 0.0
 
 
 @pytest.mark.parametrize("scores", [["1"], ["2", "2"], ["1", "nan", "2"]])
