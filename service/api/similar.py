@@ -20,6 +20,7 @@ from service.api.openapi import answer, body
 from service.api.responses import Json
 from service.api.schemas.similar import MAX_HITS, MAX_NEIGHBOURS, HitAnswer, SimilarRequest
 from service.api.state import Resources
+from service.api.validation import called
 from service.api.work import Work, WorkOf
 from service.demo.loader import DEMO_NAME
 from service.errors import InputError, NotFoundError, TooLargeError, in_field
@@ -29,8 +30,16 @@ from service.inference.session import Vectors
 from service.search.backend import CorpusBackend
 from service.search.document import check_language
 from service.search.grouping import Grouping
-from service.search.query import CANDIDATES_EACH, MAX_DEPTH, Found, Query, find, languages_of
+from service.search.query import (
+    CANDIDATES_EACH,
+    MAX_DEPTH,
+    Found,
+    Query,
+    check_texts,
+    find,
+)
 from service.security.grants import Scope
+from service.text.language import languages_of
 
 router = APIRouter(tags=["search"])
 
@@ -78,7 +87,8 @@ async def similar_to_one(
         filter=filter_of(filter),
         model=model,
     )
-    return await _search(request, work, lambda rows: [hit_answer(found) for found in rows[0]])
+    with called("inputs[0]", "q"):
+        return await _search(request, work, lambda rows: [hit_answer(found) for found in rows[0]])
 
 
 async def _search(
@@ -95,7 +105,7 @@ async def _search(
         grouping=_grouping(request),
         by_margin=request.margin,
     )
-    _check_size(request, work)
+    _check_queries(request, work)
     corpus = await work.run(_corpus, work.resources, request.corpus)
     if request.languages is not None:
         await work.run(_check_languages, request.languages, corpus, work.resources)
@@ -107,11 +117,13 @@ async def _search(
     return await work.read(lambda: Json(answer_of(found)))
 
 
-def _check_size(request: SimilarRequest, work: Work) -> None:
-    """Refuse more queries than texts are allowed, and more neighbours than memory is for."""
+def _check_queries(request: SimilarRequest, work: Work) -> None:
+    """Refuse blank queries, more than texts are allowed, and more neighbours than memory is for."""
     given = {"inputs": request.inputs, "ids": request.ids, "vectors": request.vectors}
     ((field, queries),) = [(name, rows) for name, rows in given.items() if rows is not None]
     check_count(queries, work.max_inputs, field=field)
+    if request.inputs is not None:
+        check_texts(request.inputs, field=field)
     each = request.offset + request.k
     if request.margin or request.group is not None:
         each = min(CANDIDATES_EACH * each, MAX_DEPTH)

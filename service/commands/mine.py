@@ -50,7 +50,7 @@ def mine(
     """
     from service.search.mining import DEFAULT_THRESHOLD, Side
     from service.search.mining import mine as mine_pairs
-    from service.search.query import languages_of
+    from service.text.language import languages_of
 
     with opened_corpora(data) as corpora:
         a = Side(corpora.get(source), languages_of(source_languages))

@@ -46,7 +46,8 @@ def search(
     from service.api.hits import hit_answer
     from service.inference.encoder import QUERY_PROMPTS
     from service.search.grouping import Grouping
-    from service.search.query import Query, find, languages_of
+    from service.search.query import Query, check_texts, find
+    from service.text.language import languages_of
 
     query = Query(
         k=k,
@@ -56,6 +57,7 @@ def search(
         grouping=None if group_score is None else Grouping(score=group_score),
         by_margin=margin,
     )
+    check_texts(queries, field="QUERY")
     with opened_corpora(data) as corpora:
         opened = corpora.get(corpus)
         encoder = fitting_encoder(opened, model, data)

@@ -79,9 +79,21 @@ class Found:
     members: tuple[Hit, ...] = ()
 
 
-def languages_of(listed: str | None) -> list[str] | None:
-    """Return the languages of a parameter such as `de,fr`; None where it was left out."""
-    return [part.strip() for part in listed.split(",")] if listed else None
+def check_texts(texts: Sequence[str], *, field: str) -> None:
+    """Raise InputError where one of `texts` is blank: no document is near to nothing.
+
+    Args:
+        texts: What is looked for.
+        field: Where they stood.
+    """
+    for position, text in enumerate(texts):
+        if not text.strip():
+            raise InputError(
+                "A text to search with is blank: every document would be as near as any other.",
+                field=f"{field}[{position}]",
+                given=text,
+                remedy="Leave it out, or say what to look for.",
+            )
 
 
 def find(corpus: CorpusBackend, vectors: Vectors, query: Query) -> list[list[Found]]:

@@ -46,3 +46,8 @@ class LanguageDetector:
 def detector(languages: tuple[str, ...]) -> LanguageDetector:
     """Return the detector for `languages`; loading one takes a moment, so it is kept."""
     return LanguageDetector(languages)
+
+
+def languages_of(listed: str | None) -> list[str] | None:
+    """Return the languages of a parameter such as `de,fr`; None where it was left out."""
+    return [part.strip() for part in listed.split(",")] if listed else None

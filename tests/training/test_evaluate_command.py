@@ -48,6 +48,17 @@ def test_several_protocols_at_once(model: str, data: Path) -> None:
     assert [figure["protocol"] for figure in json.loads(result.stdout)] == ["sts", "tatoeba"]
 
 
+def test_languages_may_have_blanks_between(model: str, data: Path) -> None:
+    """Those for which there are files are measured, where no protocol is named."""
+    result = _evaluate(
+        *("--model", model, "--data", str(data), "--json"), *("--languages", "xx, de")
+    )
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)
+    assert {figure["protocol"] for figure in figures} >= {"tatoeba"}
+    assert figures[0]["by_language"].keys() == {"de"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

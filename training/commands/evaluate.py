@@ -57,6 +57,7 @@ def evaluate(
     need_torch()
     import dataclasses
 
+    from service.text.language import languages_of
     from training.data.folder import open_folder
     from training.evaluation.defaults import evaluate_command, measurable
     from training.evaluation.figures import figures_table
@@ -68,7 +69,8 @@ def evaluate(
 
     if assignments and len(protocols) != 1:
         raise click.UsageError("--set changes one protocol: name it with --protocol NAME.")
-    chosen = [*assignments, *([f"languages={languages}"] if languages else [])]
+    named = languages_of(languages)
+    chosen = [*assignments, *([f"languages={','.join(named)}"] if named else [])]
 
     def folder() -> DataFolder:
         return open_folder(data)
@@ -81,8 +83,7 @@ def evaluate(
     if record:
         open_bundle(Path(model))
     opened = open_model(model)
-    wanted = languages.split(",") if languages else list(opened.languages)
-    names = protocols or measurable(folder if data else None, wanted)
+    names = protocols or measurable(folder if data else None, named or opened.languages)
     figures = [
         figure for name in names for figure in make_protocol(name, chosen).measure(opened, folder)
     ]

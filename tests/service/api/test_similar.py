@@ -106,6 +106,8 @@ async def test_the_times_are_in_headers_and_metrics(library: Running) -> None:
         ({}, 422, "inputs"),
         ({"inputs": "a", "ids": ["cat-en"]}, 422, "ids"),
         ({"inputs": []}, 400, "inputs"),
+        ({"inputs": ""}, 422, "inputs[0]"),
+        ({"inputs": ["a", " \n"]}, 422, "inputs[1]"),
         ({"ids": []}, 400, "ids"),
         ({"ids": "cat-en"}, 400, "ids"),
         ({"ids": ["nope"]}, 404, None),
@@ -140,6 +142,8 @@ async def test_what_cannot_be_used_is_refused(
     ("params", "field"),
     [
         ({}, "q"),
+        ({"q": ""}, "q"),
+        ({"q": " "}, "q"),
         ({"q": "a", "k": "0"}, "k"),
         ({"q": "a", "k": "x"}, "k"),
         ({"q": "a", "filter": "[]"}, "filter"),
@@ -149,7 +153,8 @@ async def test_what_cannot_be_used_is_refused(
 )
 async def test_the_get_form_too(library: Running, params: dict[str, str], field: str) -> None:
     response = await library.client.get("/similar", params=params)
-    assert_problem(response, 422 if params.get("k") == "0" else 400, field=field)
+    wrong_value = params.get("k") == "0" or params.get("q", "a").strip() == ""
+    assert_problem(response, 422 if wrong_value else 400, field=field)
 
 
 async def test_without_a_corpus_it_says_how_to_make_one(running: Running) -> None:

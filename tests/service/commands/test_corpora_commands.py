@@ -233,6 +233,8 @@ def test_search_says_what_is_wrong(run: Run) -> None:
     assert (unknown.exit_code, "no corpus of this name" in unknown.output) == (1, True)
     bad = run("search", "cat", "--corpus", "notes", "--filter", "[1]")
     assert (bad.exit_code, "JSON object" in bad.output) == (2, True)
+    blank = run("search", "cat", " ", "--corpus", "notes")
+    assert (blank.exit_code, "QUERY[1]" in blank.output) == (1, True)
 
 
 def test_languages_may_be_listed_with_blanks(run: Run) -> None:
