@@ -100,6 +100,11 @@ class EncoderEntry(Part):
         default=None, description="What the service does to token vectors; None: the graph pools"
     )
     projections: tuple[Projection, ...] = ()
+    include_prompt: bool = Field(
+        default=True,
+        description="Whether a prompt's tokens are pooled with the text's; if not, which is not "
+        "done here, texts are taken without prompts only",
+    )
 
     @property
     def needed_files(self) -> tuple[FileName, ...]:
@@ -180,6 +185,8 @@ class Manifest(Part):
                     raise ValueError(f"encoders.{language}: {file!r} is not among files")
         if any(d > self.dimension or d < 1 for d in self.matryoshka_dimensions):
             raise ValueError(f"matryoshka_dimensions: must lie in 1..{self.dimension}")
+        if any(self.prompts.values()) and not self.pools_prompts:
+            raise ValueError("prompts: include_prompt is false of an encoder")
         if self.default_prompt is not None and self.default_prompt not in self.prompts:
             raise ValueError(f"default_prompt: {self.default_prompt!r} is not among prompts")
         return self
@@ -188,6 +195,11 @@ class Manifest(Part):
     def looks_up(self) -> bool:
         """Whether its graphs look vectors up and add them, and multiply by no matrix."""
         return self.family in ("static", "additive")
+
+    @property
+    def pools_prompts(self) -> bool:
+        """Whether texts may have a prompt before them."""
+        return all(encoder.include_prompt for encoder in self.encoders.values())
 
     @property
     def identity(self) -> str:

@@ -133,6 +133,7 @@ def assemble(
                 tokenizer=tokenizer,
                 pooling=None if pooled else layout.pooling or _PLAIN,
                 projections=tuple(projections),
+                include_prompt=layout.include_prompt,
             )
         },
         precision="fp32",

@@ -55,6 +55,7 @@ class Layout:
         graph: The ONNX graph, or None where there are only weights.
         pooling: How token vectors become one; None where nothing is said.
         width: Of a token's vector; 0 where nothing is said.
+        include_prompt: Whether a prompt's tokens are pooled too.
         dense: Layers after that.
         normalised: Whether the model itself scales its vectors to length 1.
         max_tokens: The longest input, special tokens included.
@@ -70,6 +71,7 @@ class Layout:
     graph: Path | None
     pooling: Pooling | None
     width: int
+    include_prompt: bool
     dense: tuple[Dense, ...]
     normalised: bool
     max_tokens: int
@@ -119,6 +121,7 @@ def read_layout(directory: Path, *, graph: str | None = None, more_prompts: bool
         graph=_graph(directory, transformer, graph),
         pooling=_pooling(pooling, with_prompts=more_prompts or any(prompts.values())),
         width=model.hidden_size or (pooling[1].width if pooling else 0),
+        include_prompt=pooling[1].include_prompt if pooling else True,
         dense=dense,
         normalised=normalised,
         max_tokens=_max_tokens(sentence, tokenizer, model),

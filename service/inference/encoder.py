@@ -159,6 +159,9 @@ class Encoder:
             normalize: Scale to length 1; the bundle's own default where None.
             cut: The end that is cut off a text longer than `manifest.max_tokens`.
             prefix: What is put before each text; the bundle's default prompt where None.
+
+        Raises:
+            InputError: No encoder for a language, or a prefix of a model that does not pool it.
         """
         if isinstance(texts, str):
             one: Vectors = self.encode(
@@ -171,6 +174,14 @@ class Encoder:
             )[0]
             return one
         prefix = self.prompt_prefix(None) if prefix is None else prefix
+        if prefix and not self.manifest.pools_prompts:
+            raise InputError(
+                f"{self.name} leaves a prompt's tokens out of the pooling (include_prompt: false), "
+                "which is not done here.",
+                field="prompt",
+                given=prefix,
+                remedy="Encode without a prompt.",
+            )
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         by_tower: dict[int, tuple[Tower, list[int]]] = {}
         for position, text in enumerate(texts):

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from pydantic import ValidationError
 from safetensors.numpy import load_file, save_file
 
-from service.errors import BundleError
+from service.errors import BundleError, InputError
 from service.huggingface.bundle import read_model
 from service.huggingface.importing import import_model
 from service.inference.encoder import Encoder
@@ -183,3 +184,14 @@ def test_another_dense_layer_is_another_space(exported: Path, golden: Arrays) ->
     weights = exported / "2_Dense" / "model.safetensors"
     save_file({name: 2 * values for name, values in load_file(weights).items()}, weights)
     assert len({alone, with_layer, space(exported)}) == 3
+
+
+def test_a_prompt_that_would_be_pooled_wrongly_is_refused(exported: Path) -> None:
+    set_pooling(exported, {"pooling_mode": "mean", "include_prompt": False})
+    encoder = Encoder(exported)
+    np.testing.assert_array_equal(encoder.encode("bread"), encoder.encode("bread", prefix=""))
+    with pytest.raises(InputError, match="include_prompt: false"):
+        encoder.encode("bread", prefix="query: ")
+    prompts = {"prompts": {"query": "query: "}}
+    with pytest.raises(ValidationError, match="include_prompt"):
+        type(encoder.manifest).model_validate(encoder.manifest.model_dump() | prompts)
