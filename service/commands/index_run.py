@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -79,16 +79,16 @@ def run_index(
         )
         with closing(engine):
             for source in sources:
-                progress = ProgressLine("documents", quiet=quiet)
                 counts = IndexCounts()
-                for counts in index_documents(
-                    corpus,
-                    reader.items(source, corpus, ids),
-                    lambda texts: embed_patiently(engine, encoder, texts, options).vectors,
-                    overwrite=overwrite,
-                ):
-                    progress.update(counts.total, source.fraction)
-                progress.finish(counts.total)
+                with ProgressLine("documents", quiet=quiet) as progress:
+                    for counts in index_documents(
+                        corpus,
+                        reader.items(source, corpus, ids, progress.note),
+                        lambda texts: embed_patiently(engine, encoder, texts, options).vectors,
+                        overwrite=overwrite,
+                    ):
+                        progress.update(counts.total, source.fraction)
+                    progress.finish(counts.total)
                 click.echo(
                     f"{source.path}: {counts.inserted} new, {counts.updated} replaced, "
                     f"{counts.unchanged} unchanged"
@@ -112,8 +112,14 @@ class Reader:
         self._strict = strict
         self._broken = 0
 
-    def items(self, source: Source, corpus: CorpusBackend, ids: GeneratedIds) -> Iterator[Incoming]:
-        """Yield the documents of `source` that `corpus` takes."""
+    def items(
+        self,
+        source: Source,
+        corpus: CorpusBackend,
+        ids: GeneratedIds,
+        note: Callable[[str], None],
+    ) -> Iterator[Incoming]:
+        """Yield the documents of `source` that `corpus` takes; tell `note` of the others."""
         for number, record in source.records():
             try:
                 yield to_incoming(
@@ -126,19 +132,19 @@ class Reader:
                     table=source.format in TABLES,
                 )
             except InputError as error:
-                self._refuse(f"{source.path}: record {number}", error)
+                self._refuse(f"{source.path}: record {number}", error, note)
 
     def report(self) -> None:
         """Fail the command where records were left out."""
         if self._broken:
             raise click.ClickException(f"{self._broken} records are no documents; see above.")
 
-    def _refuse(self, place: str, error: InputError) -> None:
+    def _refuse(self, place: str, error: InputError, note: Callable[[str], None]) -> None:
         if self._strict:
             raise click.ClickException(f"{place}: {error}") from error
         self._broken += 1
         if self._broken <= LISTED_ERRORS:
-            click.echo(f"{place}: {error}", err=True)
+            note(f"{place}: {error}")
 
 
 def _open(

@@ -55,14 +55,14 @@ def mine(
     with opened_corpora(data) as corpora:
         a = Side(corpora.get(source), languages_of(source_languages))
         b = Side(corpora.get(target), languages_of(target_languages))
-        line = ProgressLine("documents", quiet=quiet)
-        pairs = mine_pairs(
-            a,
-            b,
-            threshold=DEFAULT_THRESHOLD if threshold is None else threshold,
-            progress=lambda done, total: line.update(done, done / total if total else None),
-        )
-        line.finish()  # or the first pair would stand behind it
+        with ProgressLine("documents", quiet=quiet) as line:
+            pairs = mine_pairs(
+                a,
+                b,
+                threshold=DEFAULT_THRESHOLD if threshold is None else threshold,
+                progress=lambda done, total: line.update(done, done / total if total else None),
+            )
+            line.finish()  # or the first pair would stand behind it
         for start in range(0, len(pairs), TEXTS_AT_ONCE):
             part = pairs[start : start + TEXTS_AT_ONCE]
             sources = a.corpus.find([pair.source for pair in part])
