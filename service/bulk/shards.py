@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from service.bulk.items import Item
-from service.errors import SettingsError, StorageError
+from service.errors import InputError, SettingsError, StorageError
 from service.inference.session import Vectors
 
 DIGEST = b"interlingua.digest"
@@ -74,6 +74,7 @@ class Output:
 
     Raises:
         SettingsError: pyarrow is not installed.
+        InputError: It is something else than a directory: a pipe, say.
         StorageError: The directory cannot be made.
     """
 
@@ -86,6 +87,14 @@ class Output:
             raise SettingsError(
                 "Writing Parquet needs pyarrow.", remedy="pip install 'interlingua[bulk]'"
             ) from None
+        if directory.exists() and not directory.is_dir():
+            raise InputError(
+                "Vectors of files go into a directory, as several Parquet files; this is none.",
+                field="out",
+                given=str(directory),
+                remedy="Name a directory. For a pipe there is: "
+                "interlingua embed --format npy < texts.txt",
+            )
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:

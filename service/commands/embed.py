@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from service.commands.given_options import refuse_given
 from service.commands.model_choice import chosen_model, model_option
 from service.commands.pipes import chunks, lines
 from service.commands.vector_output import VECTOR_FORMATS, VectorFormat, vector_writer
@@ -77,6 +78,17 @@ def embed(  # one parameter an option
     Example: interlingua embed --format npy < texts.txt > vectors.npy
     Example: interlingua embed corpus.jsonl more.parquet --out vectors --engine ray
     """
+    context = click.get_current_context()
+    if out is None:
+        refuse_given(
+            context,
+            ("engine", "ray_address", "workers", "shard_rows", "id_field", "text_field"),
+            "is of whole files: it needs --out DIR.",
+        )
+    else:
+        refuse_given(context, ("output_format",), "is of what is printed: --out writes Parquet.")
+        if engine != "ray":
+            refuse_given(context, ("ray_address", "workers"), "is of a cluster: add --engine ray.")
     directory = chosen_model(model)
     if out is not None:
         from service.bulk.engines import EncoderChoice
@@ -121,16 +133,16 @@ def _embed_files(
 
     if not paths:
         raise click.UsageError("With --out, name at least one file.")
-    line = ProgressLine("texts")
-    progress = embed_items(
-        read_items(paths, names=names),
-        out,
-        choice=choice,
-        engine=engine,
-        shard_rows=shard_rows,
-        report=lambda so_far: line.update(so_far.encoded + so_far.kept),
-    )
-    line.finish(progress.encoded + progress.kept)
+    with ProgressLine("texts") as line:
+        progress = embed_items(
+            read_items(paths, names=names),
+            out,
+            choice=choice,
+            engine=engine,
+            shard_rows=shard_rows,
+            report=lambda so_far: line.update(so_far.encoded + so_far.kept),
+        )
+        line.finish(progress.encoded + progress.kept)
     click.echo(
         f"{progress.encoded} texts encoded, {progress.kept} kept, in {progress.shards} files of "
         f"{out}"

@@ -176,3 +176,26 @@ def test_a_cluster_gives_the_same_bytes(
     again = embed(model, tmp_path / "ray")  # an engine goes on where the other was stopped
     assert (again.encoded, again.kept) == (8, 42)
     assert files(tmp_path / "ray") == files(tmp_path / "local")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["a", "--engine", "ray"], "--engine is of whole files: it needs --out"),
+        (["a", "--workers", "2"], "--workers is of whole files"),
+        (["a", "--shard-rows", "8192"], "--shard-rows is of whole files"),
+        (["a", "--out", "vectors", "--workers", "2"], "add --engine ray"),
+        (["a", "--out", "vectors", "--format", "npy"], "--format is of what is printed"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(arguments: list[str], said: str) -> None:
+    result = CliRunner().invoke(main, ["embed", *arguments])
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_vectors_of_files_are_for_no_pipe(model: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="into a directory"):
+        embed(model, pipe)
