@@ -26,6 +26,7 @@ from service.api.schemas.corpora import (
     UpsertRequest,
 )
 from service.api.spool import checked_lines
+from service.api.validation import check_parameters
 from service.api.work import WorkOf
 from service.errors import MalformedError
 from service.search.backend import CorpusBackend
@@ -74,6 +75,7 @@ async def upsert_documents(
     """
     corpus = await corpus_named(name, work)
     if media_type(request) in NDJSON:
+        check_parameters(request.query_params, ("model", "space", "broken"))
         ingest = Ingest(corpus, work, model=model, space=space)
         numbered = lines(request, limit_bytes=work.max_line_bytes)
         if broken == "refuse":

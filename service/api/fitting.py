@@ -20,7 +20,7 @@ from service.api.limits import check_count
 from service.api.openapi import answer, body
 from service.api.schemas.classifiers import CorpusExamples, FitRequest
 from service.api.schemas.jobs import JobAnswer
-from service.api.validation import explain
+from service.api.validation import check_parameters, explain
 from service.api.work import Work, WorkOf
 from service.classification.example import check_label, example_from_json
 from service.classification.examples import MAX_LABELS, ExampleCollector
@@ -122,6 +122,7 @@ async def fit_classifier(
 
 def _from_query(request: Request) -> FitRequest:
     """Return the fields that come as query parameters beside a body of lines."""
+    check_parameters(request.query_params, _OWN_PARAMETERS | FitRequest.model_fields.keys())
     values = {
         name: _json_or_text(value, text=name in _TEXTS)
         for name, value in request.query_params.items()

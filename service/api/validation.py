@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,6 +43,21 @@ def field_name(path: Sequence[str | int]) -> str:
     for part in path:
         name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
     return name
+
+
+def check_parameters(given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse query parameters that are not `known`, for routes that only clients of ours call.
+
+    A misspelt one would change nothing, and nobody would notice. In bodies what is unknown is
+    ignored: clients of other services send fields of these.
+    """
+    for name in given:
+        if name not in known:
+            raise InputError(
+                "There is no such query parameter beside lines.",
+                field=name,
+                remedy=f"There are: {', '.join(sorted(known))}.",
+            )
 
 
 @contextmanager

@@ -391,3 +391,14 @@ async def test_any_encoder_of_the_space_will_do_and_no_other(
         refused = await running.client.post("/classify", json={**request, "model": "stranger"})
         problem = assert_problem(refused, 409, field="model")
         assert "tiny" in str(problem["remedy"])
+
+
+async def test_a_misspelt_parameter_beside_lines_is_refused(running: Running) -> None:
+    answer = await running.client.put(
+        "/classifiers/subjects2",
+        params={"multilabel": "true"},
+        content=b'{"text": "a", "label": "x"}\n',
+        headers={"content-type": "application/x-ndjson"},
+    )
+    problem = assert_problem(answer, 422, field="multilabel")
+    assert "multi_label" in str(problem["remedy"])

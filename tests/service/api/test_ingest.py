@@ -177,3 +177,12 @@ async def test_long_documents_are_answered_with_the_passage(running: Running) ->
 async def test_a_policy_out_of_range_is_refused(running: Running) -> None:
     refused = await running.client.put("/corpora/long", json={"passages": {"words": 1}})
     assert_problem(refused, 422, field="passages.words")
+
+
+async def test_a_misspelt_parameter_is_refused(running: Running) -> None:
+    await running.fill()
+    lines = as_lines({"id": "a", "text": "b"})
+    answer = await running.client.post(
+        PATH, params={"broke": "refuse"}, content=lines, headers=NDJSON
+    )
+    assert "broken, model, space" in str(assert_problem(answer, 422, field="broke")["remedy"])
