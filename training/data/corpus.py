@@ -104,6 +104,8 @@ def build_corpus(
     for name in plan.sources:
         builder.read(name)
         progress.note(f"{name}: {len(builder.pairs):,} pairs so far")
+    for line in builder.broken.examples:
+        progress.note(f"skipped {line}")
     return builder.finish()
 
 

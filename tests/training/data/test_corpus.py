@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from service.errors import InputError
 from training.data.corpus import Corpus, CorpusPlan, build_corpus, load_corpus, save_corpus
 from training.data.folder import DataFolder
+from training.progress import Progress
 
 
 @pytest.fixture
@@ -106,7 +108,9 @@ def test_a_broken_line_is_refused_or_counted(folder: DataFolder) -> None:
     (folder.root / "parallel/pairs/en-de.de").write_bytes(b"\xff\nDas Haus.\nDas Dach.\n")
     with pytest.raises(InputError, match=r"en-de\.de:1"):
         build_corpus(folder, _plan())
-    assert build_corpus(folder, _plan(broken="skip")).broken == 1
+    told = io.StringIO()
+    assert build_corpus(folder, _plan(broken="skip"), Progress(told)).broken == 1
+    assert "en-de.de:1: not UTF-8 at byte 0" in told.getvalue()
 
 
 def test_what_is_saved_is_what_is_loaded(folder: DataFolder, tmp_path: Path) -> None:
