@@ -9,6 +9,7 @@ blanks between. Files of several languages put the language before the word, as 
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,7 @@ def _lines(path: Path) -> Iterator[str]:
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8", errors="replace", newline="\n") as file:
             yield from file
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             f"{path} cannot be read: {error}.", field="word_vectors", given=str(path)
         ) from error

@@ -66,6 +66,18 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_word_vectors(tmp_path / "none.txt", languages=(), broken=BrokenLines())
 
 
+@pytest.mark.parametrize("damage", ["cut", "changed"])
+def test_a_gzip_file_that_is_damaged_is_named(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "vectors.vec.gz"
+    lines = ["9000 2\n", *(f"word{n} {n} {n * n}\n" for n in range(9000))]
+    whole = gzip.compress("".join(lines).encode())
+    middle = len(whole) // 2
+    rest = b"" if damage == "cut" else b"\xff" * 200 + whole[middle + 200 :]
+    path.write_bytes(whole[:middle] + rest)
+    with pytest.raises(InputError, match=r"vectors\.vec\.gz cannot be read"):
+        read_word_vectors(path, languages=(), broken=BrokenLines("skip"))
+
+
 def test_whole_words_of_a_vocabulary_are_filled(tmp_path: Path) -> None:
     found = read_word_vectors(
         write(tmp_path, MULTI_CCA), languages=("en", "de"), broken=BrokenLines()
