@@ -79,8 +79,8 @@ def encode_numbers(
     found: list[npt.NDArray[np.float32]] = []
     with torch.inference_mode():
         for start in range(0, len(order), _BATCH):
-            rows, lengths = ids.gather(numbers[order[start : start + _BATCH]], longest=longest)
-            sentences = Sentences(torch.from_numpy(rows), torch.from_numpy(lengths)).to(device)
+            chosen = numbers[order[start : start + _BATCH]]
+            sentences = Sentences.numbered(ids, chosen, longest=longest).to(device)
             found.append(encoder(sentences).float().cpu().numpy())
     vectors = np.concatenate(found)
     restored = np.empty_like(vectors)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from training.data.corpus import Corpus
+from training.data.feature_tokens import SentenceIds
 from training.data.mixing import Buckets
 from training.data.tokens import TokenTable
 from training.teacher import TeacherVectors
@@ -53,6 +54,14 @@ class Sentences:
         """Return the sentences in ids [B, S] where mask [B, S] is not zero."""
         keep = mask.bool()
         return cls(ids[keep], keep.sum(1))
+
+    @classmethod
+    def numbered(
+        cls, table: SentenceIds, numbers: npt.NDArray[np.int64], *, longest: int
+    ) -> Sentences:
+        """Return the sentences of `numbers`, int64 [B], in `table`, cut to `longest` tokens."""
+        ids, lengths = table.gather(numbers, longest=longest)
+        return cls(torch.from_numpy(ids), torch.from_numpy(lengths))
 
     @classmethod
     def join(cls, first: Sentences, second: Sentences) -> Sentences:
@@ -114,6 +123,23 @@ class BatchSource(Protocol[B_co]):
     def load_state_dict(self, state: State) -> None:
         """Go on from where `state_dict` was taken."""
         ...
+
+
+class CountedDraws:
+    """Of batches that are functions of the seed and of how many were drawn: their number is all."""
+
+    _drawn = 0
+
+    def state_dict(self) -> State:
+        """Return how many batches were drawn."""
+        return {"drawn": self._drawn}
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on from where `state_dict` was taken."""
+        drawn = state["drawn"]
+        if not isinstance(drawn, int):
+            raise TypeError("not the state of these batches; this is a bug")
+        self._drawn = drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +247,12 @@ class PairBatches:
         if self._teacher is not None:
             taught, vectors = self._teacher.of(target)
         return PairBatch(
-            self._sentences(source),
-            self._sentences(target),
+            Sentences.numbered(self._tokens, source, longest=self._longest),
+            Sentences.numbered(self._tokens, target, longest=self._longest),
             self._drawn,
             torch.from_numpy(vectors),
             torch.from_numpy(taught),
         )
-
-    def _sentences(self, numbers: npt.NDArray[np.int64]) -> Sentences:
-        ids, lengths = self._tokens.gather(numbers, longest=self._longest)
-        return Sentences(torch.from_numpy(ids), torch.from_numpy(lengths))
 
     def state_dict(self) -> State:
         """Return the cursors and the state of the random numbers."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from service.errors import InputError
-from training.data.batches import Sentences, State
+from training.data.batches import CountedDraws, Sentences
 from training.data.corpus import Corpus
 from training.data.tokens import TokenTable
 
@@ -49,7 +49,7 @@ class NoiseBatch:
         )
 
 
-class NoiseBatches:
+class NoiseBatches(CountedDraws):
     """Draws batches of pairs with noise, walking through all pairs before any comes again.
 
     A batch holds pairs of one pair of languages; those take turns by chance, in proportion to their
@@ -87,7 +87,6 @@ class NoiseBatches:
         self._pool = pool
         self._seed = seed
         self._pivot = pivot
-        self._drawn = 0
         self._round: tuple[int, list[tuple[str, npt.NDArray[np.int64]]]] | None = None
         self._pairs = _by_language(corpus, tokens, pivot)
         if not self._pairs:
@@ -146,19 +145,8 @@ class NoiseBatches:
         return [batches[i] for i in random.permutation(len(batches))]
 
     def _sentences(self, numbers: npt.NDArray[np.int64]) -> Sentences:
-        ids, lengths = self._tokens.gather(numbers, longest=int(self._tokens.lengths.max()))
-        return Sentences(torch.from_numpy(ids), torch.from_numpy(lengths))
-
-    def state_dict(self) -> State:
-        """Return how many batches were drawn."""
-        return {"drawn": self._drawn}
-
-    def load_state_dict(self, state: State) -> None:
-        """Go on from where `state_dict` was taken."""
-        drawn = state["drawn"]
-        if not isinstance(drawn, int):
-            raise TypeError("not the state of these batches; this is a bug")
-        self._drawn = drawn
+        longest = int(self._tokens.lengths.max())
+        return Sentences.numbered(self._tokens, numbers, longest=longest)
 
 
 def _by_language(

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from service.errors import InputError
-from training.data.batches import Sentences, State
+from training.data.batches import CountedDraws, Sentences
 from training.data.feature_tokens import SentenceIds
 
 
@@ -65,7 +65,7 @@ class TaskBatch:
         return TaskBatch(self.task, self.head, sentences, self.sides, labels)
 
 
-class CycledTasks:
+class CycledTasks(CountedDraws):
     """Draws a batch of each task in turn: "cycling through the different tasks".
 
     Chidambaram et al. 2018, section 3.2. Each task walks through its examples in an order that is a
@@ -103,7 +103,6 @@ class CycledTasks:
         self._size = size
         self._longest = longest
         self._seed = seed
-        self._drawn = 0
         self._orders: dict[int, tuple[int, npt.NDArray[np.int64]]] = {}
 
     @property
@@ -122,7 +121,7 @@ class CycledTasks:
         return TaskBatch(
             task.name,
             task.head,
-            self._sentences(rows.T.ravel()),
+            Sentences.numbered(self._ids, rows.T.ravel(), longest=self._longest),
             rows.shape[1],
             torch.from_numpy(labels),
         )
@@ -140,18 +139,3 @@ class CycledTasks:
             for side in (0, 1):
                 chosen = chosen[np.sort(np.unique(task.rows[chosen, side], return_index=True)[1])]
         return chosen
-
-    def _sentences(self, numbers: npt.NDArray[np.int64]) -> Sentences:
-        ids, lengths = self._ids.gather(numbers, longest=self._longest)
-        return Sentences(torch.from_numpy(ids), torch.from_numpy(lengths))
-
-    def state_dict(self) -> State:
-        """Return how many batches were drawn."""
-        return {"drawn": self._drawn}
-
-    def load_state_dict(self, state: State) -> None:
-        """Go on from where `state_dict` was taken."""
-        drawn = state["drawn"]
-        if not isinstance(drawn, int):
-            raise TypeError("not the state of these batches; this is a bug")
-        self._drawn = drawn

@@ -153,12 +153,11 @@ class TaughtBatches:
 
     def _make(self, examples: npt.NDArray[np.int64]) -> TaughtBatch:
         random = np.random.default_rng([self._seed, self._chunk, self._place])
-        ids, lengths = self._tokens.gather(examples[:, 0], longest=self._plan.longest)
         _, targets = self._teacher.of(examples[:, 1])
         vectors = self._teacher.vectors
         others = random.integers(0, len(vectors), self._plan.negatives)
         return TaughtBatch(
-            Sentences(torch.from_numpy(ids), torch.from_numpy(lengths)),
+            Sentences.numbered(self._tokens, examples[:, 0], longest=self._plan.longest),
             torch.from_numpy(targets),
             torch.from_numpy(vectors[others].astype(np.float32)),
             self._drawn,

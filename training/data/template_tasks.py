@@ -6,12 +6,16 @@ says anything about real conversations.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable
 from pathlib import Path
 
 from training.data.inference import LABELS
-from training.data.templates import LANGUAGES, TemplateSentence, template_sentences
+from training.data.templates import (
+    LANGUAGES,
+    TemplateSentence,
+    template_sentences,
+    write_gzip,
+)
 
 _TRAINED = 256
 """Sentences that `write_template_folder` trains on; the others are for evaluation."""
@@ -28,11 +32,11 @@ def write_template_tasks(root: Path, seed: int = 0) -> Path:
         answers = (
             (text, _response(by_meaning, s)) for s, text in zip(sentences, texts, strict=True)
         )
-        _write(
+        write_gzip(
             root / "eval/dialogue" / f"{language}.train.tsv.gz",
             ["input\tresponse", *(f"{text}\t{other}" for text, other in answers if other)],
         )
-        _write(
+        write_gzip(
             root / "eval/consecutive" / f"{language}.templates.txt.gz",
             [line for story in _stories(sentences) for line in (*_in(language, story), "")],
         )
@@ -41,7 +45,7 @@ def write_template_tasks(root: Path, seed: int = 0) -> Path:
         for first in sentences
         for second, label in zip(_related(sentences, first), LABELS, strict=True)
     ]
-    _write(root / "eval/nli" / "en.templates.tsv.gz", ["premise\thypothesis\tlabel", *pairs])
+    write_gzip(root / "eval/nli" / "en.templates.tsv.gz", ["premise\thypothesis\tlabel", *pairs])
     return root
 
 
@@ -79,8 +83,3 @@ def _related(sentences: list[TemplateSentence], first: TemplateSentence) -> list
 
 def _in(language: str, story: Iterable[TemplateSentence]) -> list[str]:
     return [sentence.texts[language] for sentence in story]
-
-
-def _write(path: Path, lines: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0))

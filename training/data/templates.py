@@ -96,24 +96,24 @@ def write_template_folder(root: Path, seed: int = 0) -> Path:
     sentences = template_sentences(seed)
     train, held_out = sentences[:256], sentences[256:]
     for language in LANGUAGES:
-        _write(
+        write_gzip(
             root / "parallel/template_sentences" / f"{language}.txt.gz",
             [sentence.texts[language] for sentence in train],
         )
         for name, rows in (("train", train), ("dev", held_out)):
             topics = [f"{sentence.texts[language]}\t{sentence.topic}" for sentence in rows]
-            _write(root / "eval/topics" / f"{language}.{name}.tsv.gz", ["text\tlabel", *topics])
+            write_gzip(root / "eval/topics" / f"{language}.{name}.tsv.gz", ["text\tlabel", *topics])
         scored = [
             f"{a.texts[language]}\t{b.texts[language]}\t{_similarity(a, b):.1f}"
             for a, b in zip(held_out, [*held_out[1:], held_out[0]], strict=True)
         ]
-        _write(
+        write_gzip(
             root / "eval/stsb" / f"{language}.dev.tsv.gz",
             ["sentence1\tsentence2\tscore", *scored],
         )
         if language != "en":
             pairs = [f"{s.texts[language]}\t{s.texts['en']}" for s in held_out]
-            _write(root / "eval/tatoeba" / f"{language}-en.tsv.gz", [f"{language}\ten", *pairs])
+            write_gzip(root / "eval/tatoeba" / f"{language}-en.tsv.gz", [f"{language}\ten", *pairs])
     return root
 
 
@@ -123,6 +123,7 @@ def _similarity(first: TemplateSentence, second: TemplateSentence) -> float:
     return shared * 5 / 3
 
 
-def _write(path: Path, lines: list[str]) -> None:
+def write_gzip(path: Path, lines: list[str]) -> None:
+    """Write `lines` into `path`, the same bytes each time; its folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0))

@@ -41,8 +41,7 @@ def translation_batch(
     sentences = {}
     for language, numbers in zip(path.languages, rows.T, strict=True):
         longest = int(tokens.lengths[numbers].max())
-        ids, lengths = tokens.gather(numbers, longest=longest)
-        sentences[language] = Sentences(torch.from_numpy(ids), torch.from_numpy(lengths))
+        sentences[language] = Sentences.numbered(tokens, numbers, longest=longest)
     return TranslationBatch(
         {language: sentences[language] for language in path.sources},
         {language: sentences[language] for language in path.targets},
