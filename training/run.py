@@ -30,7 +30,7 @@ from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
 from training.recipe import SCALES, Recipe, Scale, change, changes, find_recipe, flatten
 from training.store import write_json
-from training.workspace import RUN_FILE, SECONDS_FILE, Workspace, claim, read_run
+from training.workspace import RUN_FILE, SECONDS_FILE, Workspace, claim, put, read_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +249,13 @@ def record_figures(place: Path, figures: Sequence[Figure], *, command: str) -> N
 def _templates(directory: Path) -> DataFolder:
     root = directory / "cache" / "templates"
     if not root.exists():
-        write_template_folder(root)
-        write_template_tasks(root)
+        put(root, _write_templates)
     return DataFolder(root)
+
+
+def _write_templates(root: Path) -> None:
+    write_template_folder(root)
+    write_template_tasks(root)
 
 
 @contextmanager

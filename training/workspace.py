@@ -76,13 +76,13 @@ class Workspace:
             return load(path)
         if within is None:
             made = make()
-            _put(path, lambda staging: save(made, staging))
+            put(path, lambda staging: save(made, staging))
             return made
         shared = within() / name
         with alone(shared):
             if not shared.exists():
-                _put(shared, lambda staging: save(make(), staging))
-        _put(path, lambda staging: _copy(shared, staging))
+                put(shared, lambda staging: save(make(), staging))
+        put(path, lambda staging: _copy(shared, staging))
         return load(path)
 
     @property
@@ -120,8 +120,8 @@ class Workspace:
         return system
 
 
-def _put(path: Path, write: Callable[[Path], object]) -> None:
-    """Have `write` make `path`, whole or not at all."""
+def put(path: Path, write: Callable[[Path], object]) -> None:
+    """Have `write` make `path`, a file or a folder, whole or not at all."""
     staging = path.with_name(path.name + ".part")
     if staging.is_dir():
         shutil.rmtree(staging)

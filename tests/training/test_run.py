@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import ConflictError
+from service.errors import ConflictError, StorageError
 from training.checkpoints import BEST_FILE
 from training.locks import sole
 from training.metrics import METRICS_FILE, read_metrics
@@ -24,6 +24,20 @@ def test_a_second_process_is_refused_while_the_first_trains(tmp_path: Path) -> N
             open_run("bicvm", "smoke", tmp_path / "run", fresh=True)
     assert not (tmp_path / "run" / "train").exists()
     train(run)
+
+
+def test_sentences_whose_writing_was_broken_off_are_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(root: Path) -> None:
+        raise StorageError(f"{root} is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("training.run.write_template_tasks", full)
+        with pytest.raises(StorageError):
+            open_run("bicvm", "smoke", tmp_path / "run").work.folder()
+    folder = open_run("bicvm", "smoke", tmp_path / "run").work.folder()
+    assert folder.evaluation_files("dialogue", "*")
 
 
 def test_patience_ends_a_stage_and_keeps_the_best(tmp_path: Path) -> None:
