@@ -78,8 +78,9 @@ def train_head(
         progress: Tells people.
 
     Raises:
-        InputError: Fewer than two labels, a label with a single example, or a file to measure on
-            with none of the labels; nothing is written then.
+        InputError: Fewer than two labels, a label with a single example, a file to measure on with
+            none of the labels, or none of them of a language that `model` knows; nothing is written
+            then.
     """
     encoder = Encoder(model)
     with ExampleCollector(multi_label=False, contradictions="drop") as collector:
@@ -160,6 +161,13 @@ def _read_dev(
                     f"{path} has no example with one of the labels {', '.join(labels)}.",
                     field="dev",
                 )
+    if data.dev and not found:
+        names = ", ".join(sorted(path.name for path in data.dev))
+        raise InputError(
+            f"No file to measure on is of a language that the model knows: {names}.",
+            field="dev",
+            remedy="Name them <lang>.dev.tsv(.gz), as en.dev.tsv.",
+        )
     return found
 
 

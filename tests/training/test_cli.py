@@ -168,3 +168,15 @@ def test_the_commands_are_there_without_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_folder_without_files_to_measure_a_head_on_is_refused(tmp_path: Path) -> None:
+    data = tmp_path / "en.train.tsv"
+    data.touch()
+    result = _run(
+        *("train", "head", "--model", "none", "--data", str(data), "--out", str(tmp_path / "head")),
+        *("--dev", str(tmp_path)),
+    )
+    assert result.exit_code == 2
+    assert "holds no file <lang>.dev.tsv(.gz)" in result.output
+    assert not (tmp_path / "head").exists()

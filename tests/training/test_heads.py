@@ -59,6 +59,24 @@ def test_a_file_to_measure_on_without_the_labels_is_refused_before_the_fit(
     assert not (tmp_path / "head").exists()
 
 
+def test_files_to_measure_on_in_no_known_language_are_refused(
+    tmp_path: Path, tiny_bundle: Path
+) -> None:
+    rows = "text\tlabel\n" + "a\tx\nb\ty\n" * 4
+    for name in ("en.train.tsv", "topics.tsv"):
+        (tmp_path / name).write_text(rows)
+    data = HeadData(
+        paths=(tmp_path / "en.train.tsv",),
+        source="made",
+        licence="CC0",
+        attribution="nobody",
+        dev=(tmp_path / "topics.tsv",),
+    )
+    with pytest.raises(InputError, match=r"language that the model knows: topics\.tsv"):
+        train_head(tiny_bundle, data, tmp_path / "head", name="head", machine="made")
+    assert not (tmp_path / "head").exists()
+
+
 def test_pairs_give_a_head_of_pairs_that_is_measured_by_language(
     tmp_path: Path, tiny_bundle: Path
 ) -> None:

@@ -58,7 +58,7 @@ def head(
     from training.heads import HeadData, train_head
     from training.progress import Progress
 
-    files = [sorted(path.glob("*.dev.tsv*")) if path.is_dir() else [path] for path in dev]
+    files = [_dev_files(path) for path in dev]
     labelled = HeadData(
         paths=data,
         source=source or data[0].name,
@@ -78,6 +78,15 @@ def head(
         progress=Progress(sys.stderr),
     )
     click.echo(str(out))
+
+
+def _dev_files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.dev.tsv*"))
+    if not found:
+        raise click.BadParameter(f"{path} holds no file <lang>.dev.tsv(.gz).", param_hint="--dev")
+    return found
 
 
 @click.command("heads")
