@@ -19,7 +19,7 @@ import numpy.typing as npt
 from service.errors import InputError
 from service.inference.session import Vectors
 from training.data.folder import DataFolder
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import SentenceModel
 from training.evaluation.nway_rows import NWayRows, vectors_by_language
 
@@ -100,11 +100,10 @@ class EigenSimilarity(NWayRows):
             if language != self.pivot
         }
         return [
-            Figure(
-                protocol=NAME,
-                dataset=f"{self.source}, {len(columns[self.pivot]):,} rows",
-                metric=f"eigen-similarity with {self.pivot} x 1000, less is more alike",
-                value=sum(by_language.values()) / len(by_language),
-                by_language=by_language,
+            mean_figure(
+                NAME,
+                f"{self.source}, {len(columns[self.pivot]):,} rows",
+                f"eigen-similarity with {self.pivot} x 1000, less is more alike",
+                by_language,
             )
         ]

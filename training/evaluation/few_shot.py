@@ -18,7 +18,7 @@ from training.data.folder import DataFolder
 from training.evaluation.classification import examples
 from training.evaluation.classifiers import Kind, accuracy_of, fit_classifier, is_tuned
 from training.evaluation.documents import Segments, document_vectors
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.labelled_documents import Document, LabelledSet, read_labelled_sets, spread
 from training.evaluation.models import SentenceModel, require_languages
 
@@ -72,12 +72,11 @@ class FewShot:
         points = list(measured[targets[0]])
         axis = f"texts in {self.source}" if self.sizes else "of the target's texts"
         return [
-            Figure(
-                protocol=NAME,
-                dataset=f"{'+'.join(self.sets)}, {self.classifier}",
-                metric=f"accuracy with {point} {axis}, %",
-                value=sum(measured[target][point] for target in targets) / len(targets),
-                by_language={target: measured[target][point] for target in targets},
+            mean_figure(
+                NAME,
+                f"{'+'.join(self.sets)}, {self.classifier}",
+                f"accuracy with {point} {axis}, %",
+                {target: measured[target][point] for target in targets},
             )
             for point in points
         ]

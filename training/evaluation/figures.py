@@ -45,7 +45,11 @@ class Figure:
 
 
 def mean_figure(
-    protocol: str, dataset: str, metric: str, by_language: Mapping[str, float]
+    protocol: str,
+    dataset: str,
+    metric: str,
+    by_language: Mapping[str, float],
+    matrix: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Figure:
     """Return the figure whose value is the mean over `by_language`, of which there is one."""
     return Figure(
@@ -54,6 +58,7 @@ def mean_figure(
         metric=metric,
         value=sum(by_language.values()) / len(by_language),
         by_language=by_language,
+        matrix=matrix or {},
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from service.errors import InputError
 from service.inference.session import Vectors
 from training.data.folder import DataFolder
+from training.data.inference import LABELS
 from training.data.tsv import read_all
 from training.evaluation.classifiers import Examples, accuracy_of, fit_classifier
 from training.evaluation.feed_forward import FeedForward
@@ -23,7 +24,6 @@ from training.evaluation.models import SentenceModel, require_languages, vectors
 
 NAME = "nli"
 
-LABELS = ("entailment", "neutral", "contradiction")
 _COLUMNS = ("premise", "hypothesis", "label")
 _NETWORK = FeedForward(hidden=128, rounds=12, batch=64, rate=0.001)
 

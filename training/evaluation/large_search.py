@@ -17,7 +17,7 @@ from training.data.folder import DataFolder
 from training.data.lines import BrokenLines
 from training.data.moses import find_moses, read_moses
 from training.data.nway import find_nway, read_nway
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import SentenceModel, vectors_of
 from training.evaluation.nway_rows import NWayRows, vectors_by_language
 
@@ -73,14 +73,13 @@ class LargeSearch(NWayRows):
                     errors[query][target] = 100.0 * float(wrong.mean())
         by_language = {query: sum(row.values()) / len(row) for query, row in errors.items()}
         return [
-            Figure(
-                protocol=NAME,
-                dataset=f"{self.source}, {len(columns[languages[0]]):,} rows among "
+            mean_figure(
+                NAME,
+                f"{self.source}, {len(columns[languages[0]]):,} rows among "
                 f"{min(sizes):,} to {max(sizes):,}",
-                metric="search error over all pairs, %",
-                value=sum(by_language.values()) / len(by_language),
-                by_language=by_language,
-                matrix=errors,
+                "search error over all pairs, %",
+                by_language,
+                errors,
             )
         ]
 

@@ -20,7 +20,7 @@ from service.inference.vectors import normalise
 from training.data.folder import DataFolder
 from training.evaluation.calendar_words import CALENDAR
 from training.evaluation.documents import document_vectors
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.labelled_documents import read_labelled_sets
 from training.evaluation.models import SentenceModel, require_languages, vectors_of
 from training.evaluation.plots import check_ending
@@ -128,12 +128,11 @@ class WordMap:
                 names=[word for name in languages for word in CALENDAR[name]],
             )
         return [
-            Figure(
-                protocol="word-map",
-                dataset=f"{len(CALENDAR[languages[0]])} weekdays and months",
-                metric="nearest name is the translation, %",
-                value=sum(by_pair.values()) / len(by_pair),
-                by_language=by_pair,
+            mean_figure(
+                "word-map",
+                f"{len(CALENDAR[languages[0]])} weekdays and months",
+                "nearest name is the translation, %",
+                by_pair,
             )
         ]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from service.inference.session import Vectors
 from training.data.folder import DataFolder
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.large_search import nearest
 from training.evaluation.models import SentenceModel
 from training.evaluation.nway_rows import NWayRows, vectors_by_language
@@ -90,12 +90,11 @@ class NBest(NWayRows):
         }
         dataset = f"{self.source}, {len(columns[languages[0]]):,} rows"
         return [
-            Figure(
-                protocol=NAME,
-                dataset=dataset,
-                metric=f"nearest is the translation, {half} half of cosines, %",
-                value=sum(pair[place] for pair in pairs.values()) / len(pairs),
-                by_language={name: pair[place] for name, pair in pairs.items()},
+            mean_figure(
+                NAME,
+                dataset,
+                f"nearest is the translation, {half} half of cosines, %",
+                {name: pair[place] for name, pair in pairs.items()},
             )
             for place, half in enumerate(("upper", "lower"))
         ]

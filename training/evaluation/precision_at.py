@@ -16,7 +16,7 @@ import numpy as np
 from service.errors import InputError
 from service.inference.session import Vectors
 from training.data.folder import DataFolder
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import SentenceModel
 from training.evaluation.nway_rows import NWayRows, vectors_by_language
 
@@ -85,11 +85,10 @@ class PrecisionAt(NWayRows):
             if language != self.pivot
         }
         return [
-            Figure(
-                protocol=NAME,
-                dataset=f"{self.source}, {count:,} rows",
-                metric=f"P@{self.best} among {others + 1:,} from {self.pivot}, %",
-                value=sum(by_language.values()) / len(by_language),
-                by_language=by_language,
+            mean_figure(
+                NAME,
+                f"{self.source}, {count:,} rows",
+                f"P@{self.best} among {others + 1:,} from {self.pivot}, %",
+                by_language,
             )
         ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from service.errors import InputError
 from training.data.folder import DataFolder
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import SentenceModel, open_partner
 from training.evaluation.nway_rows import NWayRows, Rows, vectors_by_language
 from training.evaluation.retrieval import accuracy
@@ -60,12 +60,11 @@ class SimilaritySearch(NWayRows):
         }
         by_language = {query: sum(row.values()) / len(row) for query, row in matrix.items()}
         return [
-            Figure(
-                protocol=NAME,
-                dataset=f"{self.source}, {len(columns[languages[0]]):,} rows{by}",
-                metric="search error over all pairs, %",
-                value=sum(by_language.values()) / len(by_language),
-                by_language=by_language,
-                matrix=matrix,
+            mean_figure(
+                NAME,
+                f"{self.source}, {len(columns[languages[0]]):,} rows{by}",
+                "search error over all pairs, %",
+                by_language,
+                matrix,
             )
         ]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from training.data.folder import DataFolder
-from training.evaluation.figures import Figure
+from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import SentenceModel, vectors_of
 from training.evaluation.nway_rows import NWayRows
 
@@ -44,12 +44,11 @@ class Speed(NWayRows):
             sentences[language] = encoded / passed
             words[language] = sentences[language] * _words(texts) / len(texts)
         return [
-            Figure(
-                protocol=NAME,
-                dataset=f"{self.source}, {len(columns[languages[0]]):,} rows",
-                metric=f"{unit} a second",
-                value=sum(values.values()) / len(values),
-                by_language=values,
+            mean_figure(
+                NAME,
+                f"{self.source}, {len(columns[languages[0]]):,} rows",
+                f"{unit} a second",
+                values,
             )
             for unit, values in (("sentences", sentences), ("words", words))
         ]
