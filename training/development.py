@@ -64,45 +64,10 @@ def complete_columns(held_out: Mapping[str, Sequence[str]]) -> dict[str, list[st
     }
 
 
-class HeldOutSearch:
+class HeldOutSearchByLanguage:
     """Similarity search error over all pairs of languages of rows that were set aside.
 
     Schwenk & Douze 2017, algorithm 1; the figure that their schedules watch as well.
-
-    Args:
-        encoder: Sentences -> [B, D].
-        tokenizer: The one that serves.
-        held_out: Language -> sentences, row by row, as `complete_columns` takes them.
-        device: Where the encoder is.
-    """
-
-    def __init__(
-        self,
-        encoder: nn.Module,
-        tokenizer: Tokenizer,
-        held_out: Mapping[str, Sequence[str]],
-        device: torch.device,
-    ) -> None:
-        self._encoder = encoder
-        self._device = device
-        self._tokens = {
-            language: tokenizer.encode(column, max_tokens=_MAX_TOKENS).tokens
-            for language, column in complete_columns(held_out).items()
-        }
-
-    def __call__(self) -> dict[str, float]:
-        """Return `search_error` in percent; nothing where fewer than two languages are there."""
-        if len(self._tokens) < 2:
-            return {}
-        vectors = {
-            language: encode(self._encoder, tokens, self._device)
-            for language, tokens in self._tokens.items()
-        }
-        return {"search_error": search_error(vectors)}
-
-
-class HeldOutSearchByLanguage:
-    """The same for an encoder and a tokenizer a language.
 
     Args:
         encoders: Language -> encoder.
@@ -135,3 +100,24 @@ class HeldOutSearchByLanguage:
             for language, tokens in self._tokens.items()
         }
         return {"search_error": search_error(vectors)}
+
+
+class HeldOutSearch(HeldOutSearchByLanguage):
+    """The same for one encoder and one tokenizer of all languages.
+
+    Args:
+        encoder: Sentences -> [B, D].
+        tokenizer: The one that serves.
+        held_out: Language -> sentences, row by row, as `complete_columns` takes them.
+        device: Where the encoder is.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        tokenizer: Tokenizer,
+        held_out: Mapping[str, Sequence[str]],
+        device: torch.device,
+    ) -> None:
+        encoders = dict.fromkeys(held_out, encoder)
+        super().__init__(encoders, dict.fromkeys(held_out, tokenizer), held_out, device)

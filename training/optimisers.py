@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import Parameter
 
 
-class RowAdam(torch.optim.Optimizer):
+class _ByRow(torch.optim.Optimizer):
+    """Updates the rows of each table that have a gradient, and no others."""
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        """Update the rows that have a gradient."""
+        if closure is not None:
+            raise ValueError("closures are not used here; this is a bug")
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._update(parameter, group)
+
+    def _update(self, table: Tensor, group: Mapping[str, Any]) -> None:
+        """Update the rows of `table` that have a gradient, as the parameters of `group` say."""
+        raise NotImplementedError
+
+
+class RowAdam(_ByRow):
     """Adam (Kingma & Ba 2015) for tables with sparse gradients, row by row.
 
     As in `torch.optim.SparseAdam`, moments of rows without a gradient stand still ("lazy"). That
@@ -34,19 +53,8 @@ class RowAdam(torch.optim.Optimizer):
     ) -> None:
         super().__init__(parameters, {"lr": lr, "betas": betas, "epsilon": epsilon})
 
-    @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
-        """Update the rows that have a gradient."""
-        if closure is not None:
-            raise ValueError("closures are not used here; this is a bug")
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._update(parameter, group["lr"], group["betas"], group["epsilon"])
-
-    def _update(
-        self, table: Tensor, rate: float, betas: tuple[float, float], epsilon: float
-    ) -> None:
+    def _update(self, table: Tensor, group: Mapping[str, Any]) -> None:
+        rate, betas, epsilon = group["lr"], group["betas"], group["epsilon"]
         state = self.state[table]
         if not state:
             state["step"] = 0
@@ -66,7 +74,7 @@ class RowAdam(torch.optim.Optimizer):
         table[rows] = table[rows].addcdiv_(first, spread, value=-rate / bias)
 
 
-class RowAdagrad(torch.optim.Optimizer):
+class RowAdagrad(_ByRow):
     """AdaGrad (Duchi et al. 2011) with L2 for tables with sparse gradients, row by row.
 
     With g the gradient of a row and w the row: s += (g + l2 w)^2, w -= lr (g + l2 w) / sqrt(s).
@@ -87,17 +95,8 @@ class RowAdagrad(torch.optim.Optimizer):
     ) -> None:
         super().__init__(parameters, {"lr": lr, "l2": l2, "epsilon": epsilon})
 
-    @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
-        """Update the rows that have a gradient."""
-        if closure is not None:
-            raise ValueError("closures are not used here; this is a bug")
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._update(parameter, group["lr"], group["l2"], group["epsilon"])
-
-    def _update(self, table: Tensor, rate: float, l2: float, epsilon: float) -> None:
+    def _update(self, table: Tensor, group: Mapping[str, Any]) -> None:
+        rate, l2, epsilon = group["lr"], group["l2"], group["epsilon"]
         state = self.state[table]
         if not state:
             state["step"] = 0

@@ -16,6 +16,7 @@ from training.claims.pictures import draw_claim
 from training.claims.report import report
 from training.data.folder import open_folder
 from training.progress import Progress
+from training.store import write_whole
 
 
 def list_claims(results: Path) -> str:
@@ -90,7 +91,5 @@ def run_claims(
 def write_report(results: Path) -> Path:
     """Make the page of `results` anew, beside them, and return where it is."""
     page = results.with_suffix(".md")
-    staging = page.with_name(f"{page.name}.part")
-    staging.write_text(report(results), encoding="utf-8")
-    staging.replace(page)
+    write_whole(page, report(results))
     return page
