@@ -66,7 +66,8 @@ class JobStatus:
             or not self.started
         ):
             return None
-        spent = (datetime.now(UTC) - self.started).total_seconds()
+        # The clock of the day may be set back meanwhile.
+        spent = max((datetime.now(UTC) - self.started).total_seconds(), 0.0)
         return spent / self.done * max(self.total - self.done, 0)
 
 

@@ -4,6 +4,8 @@ import errno
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,16 @@ def test_a_job_reports_progress_and_leaves_its_result(jobs: Jobs) -> None:
     over = job.wait(SECONDS)
     assert (over.state, over.result, over.error) == (JobState.SUCCEEDED, {"counted": 4}, None)
     assert over.seconds_left is None
+
+
+def test_a_clock_set_back_leaves_no_negative_time(jobs: Jobs) -> None:
+    gate = Gate()
+    job = jobs.submit("count", "sheep", gate)
+    assert gate.reached.wait(SECONDS)
+    later = datetime.now(UTC) + timedelta(hours=1)
+    assert replace(job.status, started=later).seconds_left == 0
+    gate.opened.set()
+    job.wait(SECONDS)
 
 
 def test_a_job_that_fails_says_why(jobs: Jobs) -> None:
