@@ -45,6 +45,10 @@ class RequestContext:
         characters: Of these texts.
         tokens: Of these texts, after they were cut.
         truncated: Positions of texts that were cut.
+        tokenize_seconds: Of these texts, as the two that follow.
+        queue_seconds: That they waited for the model.
+        inference_seconds: That the model took.
+        search_seconds: Of the search; None where nothing was searched.
         traces: Where spans of its parts are made.
     """
 

@@ -57,6 +57,8 @@ class Corpus:
         language: int16 [sentences], index into `languages`.
         pairs: int32 [pairs, 2], sentence numbers; the pivot stands second where it takes part.
         source: int16 [pairs], index into `sources`.
+        languages: Their codes.
+        sources: Their names.
         held_out: Language -> sentences to develop on, row by row; empty where missing.
         counts: What cleaning made of the pairs of each source.
         broken: Unusable lines that were skipped.

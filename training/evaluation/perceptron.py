@@ -37,11 +37,6 @@ class Perceptron:
         """Return the label of each row of vectors [rows, D]; of equal scores the first."""
         return [self.labels[i] for i in self.scores(vectors).argmax(1)]
 
-    def accuracy(self, vectors: Vectors, labels: Sequence[str]) -> float:
-        """Return in percent how many rows get the right label."""
-        hits = sum(a == b for a, b in zip(self.predict(vectors), labels, strict=True))
-        return 100.0 * hits / len(labels)
-
 
 def fit_perceptron(
     vectors: Vectors, labels: Sequence[str], *, rounds: int = 10, seed: int = 0

@@ -27,12 +27,8 @@ def test_equals_the_mean_of_all_steps() -> None:
 
 def test_separable_classes_are_told_apart() -> None:
     vectors = np.eye(4, dtype=np.float32).repeat(5, axis=0)
-    labels = ["C", "E", "G", "M"] * 1
-    labels = [label for label in labels for _ in range(5)]
-    fitted = fit_perceptron(vectors, labels)
-    assert fitted.accuracy(vectors, labels) == 100
-    assert fitted.predict(vectors[[0, 19]]) == ["C", "M"]
-    assert fitted.accuracy(vectors, ["C"] * 20) == 25
+    labels = [label for label in "CEGM" for _ in range(5)]
+    assert fit_perceptron(vectors, labels).predict(vectors) == labels
 
 
 def test_the_seed_decides() -> None:
