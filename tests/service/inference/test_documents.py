@@ -95,6 +95,15 @@ def test_the_prompt_takes_room_too(tiny_bundle: Path, tiny_encoder: Encoder, pro
         assert not tokenizer.encode(with_prompt, max_tokens=MAX_TOKENS).truncated
 
 
+def test_a_prompt_that_fills_the_room_is_left_out_of_account(tiny_encoder: Encoder) -> None:
+    tokenizer = tiny_encoder.towers["*"].tokenizer
+    prompts = ["c" * count for count in range(1, 2 * MAX_TOKENS)]
+    lengths = tokenizer.encode(prompts, max_tokens=MAX_TOKENS).full_lengths
+    prompt = prompts[lengths.index(MAX_TOKENS)]
+    split = split_documents(["cat " * 20], DocumentOptions(), encoder=tiny_encoder, prefix=prompt)
+    assert len(split.texts) < 5  # not ground to letters
+
+
 def test_pieces_of_any_length_count_the_same() -> None:
     vectors = np.array([[10, 0], [0, 1], [3, 4]], dtype=np.float32)
     found = pool_pieces(vectors, [2, 1], "mean")

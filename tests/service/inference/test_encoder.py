@@ -5,12 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from service.bundle.manifest import EncoderEntry
 from service.bundle.reader import Bundle, read_bundle
-from service.bundle.writer import file_entries, write_bundle
 from service.errors import InputError
-from service.inference.encoder import Encoder
-from tests.tiny_bundle import SENTENCES, make_tiny_bundle
+from service.inference.encoder import DOCUMENT_PROMPTS, Encoder, prompt_among
+from tests.tiny_bundle import SENTENCES
 
 
 def test_one_text_gives_one_vector(tiny_encoder: Encoder) -> None:
@@ -48,28 +46,11 @@ def test_the_default_prompt_is_put_before_texts_as_the_server_does(
     np.testing.assert_allclose(prompted.encode("bread", prefix=""), plain, atol=1e-6)
 
 
-@pytest.fixture
-def two_towers(tmp_path: Path, tiny_bundle: Path) -> Encoder:
-    """One encoder a language, with other weights for German."""
-    bundle = read_bundle(tiny_bundle)
-    tokenizer = bundle.manifest.encoders["*"].tokenizer
-    graph = (tiny_bundle / "encoder.onnx").read_bytes()
-    other = make_tiny_bundle(tmp_path / "other", seed=99) / "encoder.onnx"
-    files = {
-        "en.onnx": graph,
-        "de.onnx": other.read_bytes(),
-        "tokenizer.model": (tiny_bundle / "tokenizer.model").read_bytes(),
-    }
-    manifest = bundle.manifest.model_copy(
-        update={
-            "encoders": {
-                language: EncoderEntry(graph=f"{language}.onnx", tokenizer=tokenizer)
-                for language in ("en", "de")
-            },
-            "files": file_entries(files),
-        }
-    )
-    return Encoder(write_bundle(tmp_path / "towers", manifest, files))
+def test_a_side_of_a_search_has_the_first_prompt_that_says_something() -> None:
+    prompts = {"query": "q: ", "document": "", "passage": "text: ", "corpus": "c: "}
+    assert prompt_among(prompts, DOCUMENT_PROMPTS) == "passage"
+    assert prompt_among({"document": ""}, DOCUMENT_PROMPTS) == "document"
+    assert prompt_among({"query": "q: "}, DOCUMENT_PROMPTS) is None
 
 
 def test_language_chooses_the_tower(two_towers: Encoder) -> None:

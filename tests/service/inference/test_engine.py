@@ -28,12 +28,14 @@ class Batches:
         self.padded = 0
         self.tokens = 0
         self.failed = 0
+        self.seconds = 0.0
 
     def observe_failed_batch(self) -> None:
         self.failed += 1
 
     def observe_batch(self, *, texts: int, tokens: int, padded_tokens: int, seconds: float) -> None:
         assert seconds >= 0
+        self.seconds += seconds
         self.texts += texts
         self.tokens += tokens
         self.padded += padded_tokens
@@ -95,6 +97,14 @@ async def test_many_requests_at_once_each_get_their_own(
     results = await asyncio.gather(*(engine.embed(tiny_encoder, [text]) for text in SENTENCES * 5))
     for number, result in enumerate(results):
         np.testing.assert_allclose(result.vectors[0], expected[number % len(SENTENCES)], atol=1e-6)
+
+
+async def test_what_requests_are_told_they_took_adds_up_to_what_was_computed(
+    engine: Engine, faulty: Encoder, batches: Batches
+) -> None:
+    results = await asyncio.gather(*(engine.embed(faulty, ["cat"]) for _ in range(12)))
+    engine.close()  # a batch is reported after its texts were answered
+    assert sum(result.inference_seconds for result in results) == pytest.approx(batches.seconds)
 
 
 async def test_no_texts_no_vectors(engine: Engine, tiny_encoder: Encoder) -> None:

@@ -65,6 +65,19 @@ def test_a_request_overtakes_a_background_that_waits(tower: Tower) -> None:
     assert order.pop(lambda _: True) is single
 
 
+def test_virtual_time_only_moves_on(tower: Tower) -> None:
+    """Who comes now does not overtake who was passed over while another had a way of its own."""
+    order = FairOrder()
+    passed_over = slices(tower, [10, 10], budget=10)
+    order.add(passed_over, "passed over")
+    order.add(slices(tower, [10] * 3, budget=10), "little")
+    for _ in range(2):
+        order.pop(lambda _: True, only=lambda client, _: client == "little")
+    assert order.pop(lambda _: True) is passed_over[0]
+    order.add(slices(tower, [10], budget=10), "new")
+    assert order.pop(lambda _: True) is passed_over[1]
+
+
 def test_a_client_that_waits_for_nothing_leaves_nothing_behind() -> None:
     """As those whose texts are all known: their names would pile up while nothing is computed."""
     order = FairOrder()

@@ -4,6 +4,8 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from service.errors import OverloadedError, UnavailableError
 from service.inference.encoder import Encoder, Tower
+from service.inference.fairness import BACKGROUND
 from service.inference.queue import (
     CLIENT_SHARE,
     FEW_REQUESTS,
@@ -20,6 +23,7 @@ from service.inference.queue import (
     WorkQueue,
     job_slices,
 )
+from service.inference.session import Session
 from service.inference.slices import slice_by_length
 from service.inference.work import Job, Slice
 
@@ -125,9 +129,20 @@ def test_full_queue_refuses_the_whole_job(tower: Tower) -> None:
     put(queue, make_job(tower, [20]))
 
 
-def test_job_beyond_the_capacity_is_let_into_an_empty_queue(tower: Tower) -> None:
+def test_who_is_refused_is_told_how_long_what_waits_takes(tower: Tower) -> None:
+    queue = WorkQueue(capacity_tokens=100, batch_tokens=50)
+    put(queue, make_job(tower, [40, 40]))
+    for _ in range(200):
+        queue.record_speed(tokens=10, seconds=1.0, workers=1)
+    with pytest.raises(OverloadedError) as caught:
+        put(queue, make_job(tower, [30]))
+    assert caught.value.retry_after_seconds == pytest.approx(8.0, rel=0.01)
+
+
+@pytest.mark.parametrize("client", ["", "a"])
+def test_job_beyond_the_capacity_is_let_into_an_empty_queue(tower: Tower, client: str) -> None:
     queue = WorkQueue(capacity_tokens=50, batch_tokens=50)
-    put(queue, make_job(tower, [30] * 10))
+    queue.put(slices_of(make_job(tower, [30] * 10), queue), client=client)
     assert queue.tokens == 300
 
 
@@ -314,6 +329,39 @@ def test_a_few_requests_of_one_key_leave_others_a_way_in() -> None:
             pass
         with queue.entered("b"), queue.admitted(large, client="b"):
             pass
+
+
+def test_a_few_requests_keep_to_the_capacity() -> None:
+    queue = WorkQueue(capacity_tokens=10_000, batch_tokens=10, wait_seconds=0.001)
+    with queue.entered(), queue.admitted(6_000), queue.entered():
+        with pytest.raises(OverloadedError), queue.admitted(4_001):
+            pass
+        with queue.admitted(4_000):
+            pass
+
+
+def test_background_work_does_not_count_among_the_few() -> None:
+    queue = WorkQueue(capacity_tokens=1_000_000, batch_tokens=10, wait_seconds=0.001)
+    large = 10 * queue.room_tokens
+    with ExitStack() as stack:
+        for _ in range(FEW_REQUESTS):
+            stack.enter_context(queue.entered(BACKGROUND))
+        stack.enter_context(queue.admitted(large, client=BACKGROUND))
+        with queue.entered(), queue.admitted(large):
+            pass
+
+
+def test_the_least_room_is_of_the_batches_that_the_session_takes(tower: Tower) -> None:
+    @dataclass
+    class Small:
+        batch_tokens: int = 10
+        pads: bool = True
+
+    queue = WorkQueue(capacity_tokens=10**6, batch_tokens=100, wait_seconds=0.0)
+    assert queue.room_tokens == 3200
+    put(queue, make_job(Tower(tower.tokenizer, cast(Session, Small())), [5]))
+    queue.take()
+    assert queue.room_tokens == 320
 
 
 @pytest.mark.parametrize(("part", "is_let_in"), [(0.9, True), (1.1, False)])

@@ -3,13 +3,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pytest
 
 from service.inference.encoder import Encoder, Tower
 from service.inference.recent import RecentVectors
-from service.inference.session import Vectors
+from service.inference.session import Session, Vectors
 from service.text.tokenizer import Tokens
 
 
@@ -47,6 +49,20 @@ def test_what_is_kept_is_found_exactly(tower: Tower, tiny_encoder: Encoder) -> N
     assert (recent.hits, recent.misses) == (2, 1)
     other = Tower(tower.tokenizer, tower.session)
     assert recent.find(other, [[3]]) == {}, "another model"
+    assert all(vector.base is None for vector in found.values()), "it would keep its whole batch"
+
+
+def test_what_another_precision_made_is_not_given(tower: Tower) -> None:
+    @dataclass
+    class FailedOver:
+        precision: str
+
+    session = FailedOver("bf16")
+    recent, moved = RecentVectors(10_000), Tower(tower.tokenizer, cast(Session, session))
+    recent.compute(moved, [[1, 2]], Model())
+    assert recent.find(moved, [[1, 2]])
+    session.precision = "fp32"
+    assert recent.find(moved, [[1, 2]]) == {}
 
 
 def test_the_oldest_go_when_the_room_is_full(tower: Tower) -> None:

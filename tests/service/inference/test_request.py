@@ -23,6 +23,14 @@ def test_texts_keep_their_places_and_their_ends(tiny_encoder: Encoder) -> None:
     assert end.groups[0].tokens[0] != begin.groups[0].tokens[0]
 
 
+def test_what_was_cut_is_told_in_the_order_of_the_texts(two_towers: Encoder) -> None:
+    texts = ["Die Katze schläft. " * 50, "The cat sleeps. " * 50, "Die Katze schläft. " * 50]
+    prepared = prepare(two_towers, texts, EmbedOptions())
+    assert [group.positions for group in prepared.groups] == [[0, 2], [1]]
+    assert prepared.languages == ["de", "en", "de"]
+    assert prepared.truncated == [0, 1, 2]
+
+
 def test_the_first_text_that_must_not_be_cut_is_named(tiny_encoder: Encoder) -> None:
     with pytest.raises(InputError, match=r"Text 1 has \d+ tokens") as caught:
         prepare(tiny_encoder, ["cat", "cat " * 200], EmbedOptions(truncate=False))
