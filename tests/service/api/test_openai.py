@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
+from service.bundle.reader import read_bundle
+from service.bundle.writer import write_bundle
 from service.inference.encoder import Encoder
 from tests.service.api.running import Running, run_app, tiny_settings
 
@@ -34,6 +36,23 @@ async def test_floats_are_what_a_plain_client_gets(running: Running, tiny_encode
     np.testing.assert_allclose(vectors, tiny_encoder.encode(TEXTS), atol=1e-6)
     assert answer["usage"]["prompt_tokens"] == answer["usage"]["total_tokens"] > 0
     assert "truncated" not in answer["usage"]
+
+
+async def test_vectors_have_length_one_whatever_the_bundles_own_have(
+    tiny_bundle: Path, tmp_path: Path
+) -> None:
+    bundle = read_bundle(tiny_bundle)
+    manifest = bundle.manifest.model_copy(update={"normalised": False})
+    files = {name: (tiny_bundle / name).read_bytes() for name in manifest.files}
+    raw = write_bundle(tmp_path / "raw", manifest, files).directory
+    async with run_app(tiny_settings(raw, tmp_path / "data")) as running:
+        body = {"input": TEXTS, "model": "tiny"}
+        answer = (await running.client.post("/v1/embeddings", json=body)).json()
+        plain = {"inputs": TEXTS, "normalize": False}
+        own = (await running.client.post("/embed", json=plain)).json()
+    lengths = np.linalg.norm([row["embedding"] for row in answer["data"]], axis=1)
+    np.testing.assert_allclose(lengths, 1, atol=1e-6)
+    assert (abs(np.linalg.norm(own, axis=1) - 1) > 0.01).all()
 
 
 async def test_base64_is_little_endian_float32(running: Running, tiny_encoder: Encoder) -> None:

@@ -67,6 +67,13 @@ async def test_a_large_body_is_refused_unread_where_the_queue_is_full(
     assert await running.metric("interlingua_rejected_total", reason="overloaded") == 1
 
 
+async def test_a_small_body_is_read_and_waits_its_turn(running: Running) -> None:
+    queue = queue_of(running)
+    with filled(queue, queue.room_tokens):
+        response = await running.client.post("/embed", json={"inputs": "cat"})
+    assert response.status_code == 200
+
+
 async def test_a_search_is_not(running: Running) -> None:
     queue, body = queue_of(running), Body()
     with filled(queue, queue.room_tokens):

@@ -129,6 +129,40 @@ def test_cancelling_ends_a_job_that_runs_and_one_that_waits(tmp_path: Path) -> N
     assert [job.status.id for job in Jobs(tmp_path, describe=describe).list()] == [waits.status.id]
 
 
+def test_a_job_that_is_asked_to_end_is_at_work_until_it_does(jobs: Jobs) -> None:
+    begun, release = threading.Event(), threading.Event()
+
+    def stubborn(job: Job) -> Result:
+        begun.set()
+        assert release.wait(SECONDS)
+        job.check()
+        return {}
+
+    job = jobs.submit("count", "sheep", stubborn)
+    assert begun.wait(SECONDS)
+    assert jobs.cancel(job.status.id).state is JobState.RUNNING
+    with pytest.raises(ConflictError):
+        jobs.submit("count", "sheep", stubborn)
+    release.set()
+    assert job.wait(SECONDS).state is JobState.CANCELLED
+
+
+def test_the_oldest_that_are_over_are_forgotten_on_the_disk_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.jobs.jobs.KEPT", 5)
+    jobs = Jobs(tmp_path, describe=describe)
+    ids = []
+    for number in range(8):
+        job = jobs.submit("count", f"flock {number}", lambda _: {})
+        job.wait(SECONDS)
+        ids.append(job.status.id)
+    latest = ids[:1:-1]  # five, and the one that was submitted last
+    assert [job.status.id for job in jobs.list()] == latest
+    jobs.close()
+    assert [job.status.id for job in Jobs(tmp_path, describe=describe).list()] == latest
+
+
 def test_two_of_a_kind_do_not_work_on_one_subject(jobs: Jobs) -> None:
     gate = Gate()
     first = jobs.submit("count", "sheep", gate)

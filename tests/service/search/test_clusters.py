@@ -165,6 +165,18 @@ def test_changes_are_seen_at_once_and_absorbed_later(store: Store, tmp_path: Pat
     check(load_index(tmp_path / "index", DIMENSION))
 
 
+def test_what_is_removed_before_it_is_absorbed_costs_no_other(store: Store) -> None:
+    index = build(store)
+    last = int(index.keys[-1])
+    added = np.arange(last + 1, last + 51, dtype=np.int64)
+    index.add(added, clustered(50, seed=7))
+    index.remove(added[:5])
+    index.absorb(30)
+    _, keys = index.search(QUERIES[:1], len(index))
+    assert np.isin(added[5:], keys[0]).all()
+    assert len(np.unique(keys[0])) == len(index) == ROWS + 45
+
+
 def test_it_says_when_it_is_to_be_built_again(store: Store) -> None:
     index = build(store)
     assert index.due is None
@@ -172,6 +184,16 @@ def test_it_says_when_it_is_to_be_built_again(store: Store) -> None:
     assert index.due is None
     index.remove(index.keys[:1])
     assert index.due == "build"
+
+
+def test_it_is_built_again_beyond_four_times_what_it_was_built_for(store: Store) -> None:
+    index = build(store)
+    keys = np.arange(3 * ROWS + 1, dtype=np.int64) + int(index.keys[-1]) + 1
+    due = []
+    for part in (keys[:-1], keys[-1:]):
+        index.add(part, clustered(len(part), seed=8))
+        due.append(index.due)
+    assert due == ["absorb", "build"]
 
 
 def test_a_cancelled_build_leaves_nothing(store: Store) -> None:

@@ -167,10 +167,14 @@ def test_keys_from_before_the_last_one_make_it_begin_anew(tmp_path: Path) -> Non
         transaction.commit()
     index = VectorIndex(DIMENSION)
     index.add(change.added[2:], change.vectors[2:])
+    history, layout = index.history, index.layout
     with store.snapshot() as snapshot:
         index.catch_up(snapshot, snapshot.begin())
     store.close()
     assert index.keys.tolist() == change.added.tolist()
+    # What was remembered of its keys and rows holds no longer.
+    assert index.history is not history
+    assert index.layout is not layout
     check_against_brute_force(
         index, dict(zip(index.keys.tolist(), unit(4), strict=True)), unit(2, seed=9), 4, None
     )

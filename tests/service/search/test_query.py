@@ -83,6 +83,23 @@ def test_a_group_is_one_hit_with_its_members(corpora: Corpora, grouping: Groupin
     assert later[0].hit == row[2].hit
 
 
+def test_who_is_asked_again_deeper_keeps_its_own_exclusions(corpora: Corpora) -> None:
+    """The first query has its groups at once; only the second is looked for again."""
+    corpus = clustered(corpora, groups=2, each=30)
+    lone = sample_vectors(1, seed=11)
+    corpus.upsert([Document(f"lone-{i}", "t", None, {"g": f"l{i}"}) for i in range(12)],
+                  np.repeat(lone, 12, axis=0))  # fmt: skip
+    query = Query(k=2, grouping=Grouping(field="g"), exclude=[["lone-0"], ["0-0", "0-1"]])
+    alone, asked_again = find(corpus, np.vstack([lone, sample_vectors(2, seed=5)[:1]]), query)
+    found = [
+        {hit.id for one in row for hit in (one.hit, *one.members)} for row in (alone, asked_again)
+    ]
+    assert len(alone) == len(asked_again) == 2
+    assert "lone-0" not in found[0]
+    assert not found[1] & {"0-0", "0-1"}
+    assert len(asked_again[0].members) == 27
+
+
 def test_hits_without_the_field_stay_alone_and_types_are_told_apart(corpora: Corpora) -> None:
     corpus = make_corpus(corpora)
     values: list[Any] = [1, 1.0, True, "1", None, ["1"], 1]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,29 @@ def test_a_file_that_is_gone_locks_nobody_out(keys: Keys, file: Path, clock: Clo
     file.write_text("four")
     clock.now += CHECK_SECONDS
     assert opened(keys, "one", "four") == ["four"]
+
+
+def test_that_it_cannot_be_read_is_logged_once(
+    keys: Keys, file: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert opened(keys, "one") == ["one"]
+    file.unlink()
+    for _ in range(3):
+        clock.now += CHECK_SECONDS
+        assert opened(keys, "one") == ["one"]
+    assert caplog.text.count("cannot be read again") == 1
+
+
+def test_a_file_of_the_same_size_and_time_is_another(keys: Keys, file: Path, clock: Clock) -> None:
+    """Kubernetes exchanges a mounted Secret by a link, and may keep its time."""
+    assert opened(keys, "one") == ["one"]
+    before = file.stat()
+    other = file.with_name("new")
+    other.write_text(file.read_text().replace("one\n", "eno\n"))
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(file)
+    clock.now += CHECK_SECONDS
+    assert opened(keys, "one", "eno") == ["eno"]
 
 
 def test_an_empty_file_opens_to_nobody(keys: Keys, file: Path, clock: Clock) -> None:

@@ -3,11 +3,13 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from service.errors import StorageError
 from service.inference.engine import Observer
+from service.inference.request import Embedded
 from service.telemetry import metrics as declared
 from service.telemetry.metrics import Metrics
 
@@ -51,6 +53,27 @@ def test_batches_are_observed() -> None:
     assert seen["interlingua_batch_tokens_sum", ()] == 30
     assert seen["interlingua_batch_padding_ratio_sum", ()] == 0.25
     assert seen["interlingua_inference_seconds_count", ()] == 1
+
+
+def test_requests_that_were_embedded_are_observed() -> None:
+    metrics = Metrics()
+    for truncated in ([], [0, 2]):
+        metrics.observe_embedded(
+            Embedded(
+                vectors=np.zeros((3, 2), dtype=np.float32),
+                tokens=[4, 1, 4],
+                truncated=truncated,
+                languages=[None] * 3,
+                tokenize_seconds=0.25,
+                queue_seconds=0.5,
+                inference_seconds=0.0,
+            )
+        )
+    seen = samples(metrics)
+    assert seen["interlingua_truncated_total", ()] == 2
+    assert seen["interlingua_input_tokens_sum", ()] == 18
+    assert seen["interlingua_tokenize_seconds_sum", ()] == 0.5
+    assert seen["interlingua_queue_seconds_sum", ()] == 1.0
 
 
 def test_labels_are_counted_together() -> None:
@@ -123,15 +146,20 @@ def test_a_lost_engine_does_not_take_the_other_metrics_along() -> None:
 def test_a_slow_engine_does_not_hold_the_other_metrics_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(declared, "SIZES_SECONDS", 0.02)
     answers = threading.Event()
+    asked = 0
 
     def sizes() -> list[tuple[str, int]]:
+        nonlocal asked
+        asked += 1
         answers.wait(10)
         return [("slow", 7)]
 
     metrics = Metrics()
     metrics.watch_corpora(sizes)
     size = "interlingua_index_vectors", (("corpus", "slow"),)
-    assert size not in samples(metrics)
+    for _ in range(3):
+        assert size not in samples(metrics)
     answers.set()
     monkeypatch.setattr(declared, "SIZES_SECONDS", 10.0)
     assert samples(metrics)[size] == 7
+    assert asked == 1, "questions do not pile up before it"

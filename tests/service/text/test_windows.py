@@ -61,6 +61,14 @@ def test_passages_keep_sentences_whole_and_may_share_one() -> None:
     ]
 
 
+def test_a_passage_shares_no_more_than_leaves_room_for_its_next_sentence() -> None:
+    text = "One two. Three four. Five six. Now these are six words here."
+    assert [p.text for p in split_passages(text, words=8, overlap_sentences=2)] == [
+        "One two. Three four. Five six.",
+        "Five six. Now these are six words here.",
+    ]
+
+
 @given(st.text(alphabet="ab 猫", min_size=2, max_size=30))
 def test_halves_make_the_whole(text: str) -> None:
     whole = Passage(text.strip(), 5, 5 + len(text.strip()))
