@@ -119,19 +119,19 @@ def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
 
 
 def test_it_stops_when_development_gets_no_better_and_keeps_the_best(tmp_path: Path) -> None:
-    figures = iter([3.0, 2.0, 2.5, 2.5, 1.0])
+    figures = iter([3.0, 3.5, 2.0, 2.5, 2.5, 1.0])
     options = LoopOptions(
         steps=12, develop_every=2, watch="error", better="lower", patience=2, log_every=2
     )
     phase = make_phase(options, lambda: {"error": next(figures)})
     outcome = Loop(phase, tmp_path, device=CPU).run()
     assert outcome.stopped_early
-    assert outcome.steps == 8
+    assert outcome.steps == 10, "two rounds after the best, not two in all"
     best = torch.load(tmp_path / BEST_FILE, weights_only=True)["system"]["encoder.table"]
     last = torch.load(tmp_path / LAST_FILE, weights_only=True)["system"]["encoder.table"]
     assert not torch.equal(best, last)
     rows = read_metrics(tmp_path / "metrics.jsonl", "dev")
-    assert [row["error"] for row in rows] == [3.0, 2.0, 2.5, 2.5]
+    assert [row["error"] for row in rows] == [3.0, 3.5, 2.0, 2.5, 2.5]
 
 
 def test_who_goes_on_without_patience_keeps_the_last_weights(tmp_path: Path) -> None:

@@ -96,6 +96,18 @@ def test_a_second_look_is_stricter() -> None:
     assert strict.verdict == "undecided"
 
 
+def test_a_second_look_at_a_bound_is_stricter() -> None:
+    values = [1.0, 2.0, 3.0, 4.0, 5.0]
+    lows = [
+        float(stats.ttest_1samp(values, 0).confidence_interval(1 - level).low)
+        for level in (LEVEL, SECOND_LOOK_LEVEL)
+    ]
+    reach = 3.0 - sum(lows) / 2  # beyond the interval of the first look, within that of the second
+    for rule, bound in ((at_least, 3.0 - reach), (at_most, 3.0 + reach)):
+        assert rule(values, bound).verdict == "holds"
+        assert rule(values, bound, level=SECOND_LOOK_LEVEL).verdict == "undecided"
+
+
 def test_a_claim_of_five_seeds_is_one_of_a_second_look() -> None:
     assert made_claim().level == LEVEL
     assert made_claim(seeds=FIVE_SEEDS).level == SECOND_LOOK_LEVEL
