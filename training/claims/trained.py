@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import service
@@ -55,9 +56,7 @@ class Run:
     @property
     def key(self) -> str:
         """Sixteen hex digits that change when any parameter does."""
-        parameters = change(find_recipe(self.recipe).scales["small"], self.assignments)
-        described = json.dumps([self.recipe, flatten(parameters)], sort_keys=True)
-        return hashlib.sha256(described.encode()).hexdigest()[:16]
+        return _key(self)
 
     @property
     def command(self) -> str:
@@ -71,6 +70,13 @@ class Run:
     def is_trained(self, work: Path) -> bool:
         """Return whether its bundle is there; it is written last, and whole."""
         return (self.place(work) / "bundle" / "bundle.json").exists()
+
+
+@cache  # one page of the ledger asks for those of all claims, and it is written after each claim
+def _key(run: Run) -> str:
+    parameters = change(find_recipe(run.recipe).scales["small"], run.assignments)
+    described = json.dumps([run.recipe, flatten(parameters)], sort_keys=True)
+    return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
 def train_run(run: Run, work: Path, data: Path, *, sharing: int = 1) -> Path:
