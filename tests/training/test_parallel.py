@@ -6,12 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+import torch
 
 from service.bundle.reader import read_bundle
+from tests.training import test_loop, test_translation
 from tests.training.short_runs import STEPS, losses, short_run, without_dropout
-from training.metrics import METRICS_FILE, read_metrics
+from training.loop import Loop
 from training.recipe import recipe_names
 from training.reproduce import System
 from training.run import train
@@ -22,31 +25,26 @@ ROOT = Path(__file__).parents[2]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
 COMMAND = Path(sys.executable).with_name("interlingua")
 
-_LOOP = """
+_TWO = """
 import sys
 from pathlib import Path
 import torch
-from tests.training.test_loop import make_phase
-from training.loop import Loop
-from training.parallel import process_group
-
-torch.set_num_threads(1)
-with process_group():
-    Loop(make_phase(), Path(sys.argv[1]), device=torch.device("cpu")).run()
-"""
-
-_RECIPES = """
-import sys
-from pathlib import Path
+from tests.training import test_loop, test_translation
 from tests.training.short_runs import short_run, without_dropout
+from training.loop import Loop
 from training.parallel import process_group
 from training.recipe import recipe_names
 from training.reproduce import System
 from training.run import train
 
+torch.set_num_threads(1)
+directory = Path(sys.argv[1])
 with process_group():
+    for made in (test_loop, test_translation):
+        torch.manual_seed(0)
+        Loop(made.make_phase(), directory / made.__name__, device=torch.device("cpu")).run()
     for name in recipe_names():
-        train(short_run(System(name, name, without_dropout(name)), Path(sys.argv[1]) / name))
+        train(short_run(System(name, name, without_dropout(name)), directory / name))
 """
 
 
@@ -58,26 +56,26 @@ def _launch(*command: str | Path, cwd: Path = ROOT) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_two_processes_have_the_loss_curve_of_one(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(_LOOP)
-    curves = []
-    for launcher in ([sys.executable], TORCHRUN):
-        directory = tmp_path / str(len(launcher))
-        _launch(*launcher, script, directory)
-        curves.append([row["loss"] for row in read_metrics(directory / METRICS_FILE)])
-    assert len(curves[0]) == 12
-    assert curves[1] == pytest.approx(curves[0], rel=1e-3)
-
-
 @pytest.fixture(scope="module")
 def by_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every recipe, trained by two processes."""
+    """Two phases, then every recipe, trained by the same two processes: to start them is dear."""
     directory = tmp_path_factory.mktemp("two")
     script = directory / "train.py"
-    script.write_text(_RECIPES)
+    script.write_text(_TWO)
     _launch(*TORCHRUN, script, directory)
     return directory
+
+
+@pytest.mark.parametrize("made", [test_loop, test_translation])
+def test_two_processes_have_the_loss_curve_of_one(
+    made: ModuleType, by_two: Path, tmp_path: Path
+) -> None:
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    Loop(made.make_phase(), tmp_path, device=torch.device("cpu")).run()
+    whole = losses(tmp_path)
+    assert len(whole) == 12
+    assert losses(by_two / made.__name__) == pytest.approx(whole, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", recipe_names())

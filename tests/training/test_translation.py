@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -26,7 +21,6 @@ from training.data.translation_batches import BatchLimits, TranslationBatches
 from training.decoders.targets import Predictions
 from training.encoders.states import Encoded
 from training.loop import LoopOptions, Phase
-from training.metrics import read_metrics
 from training.objectives.similarity import squared_distance
 from training.objectives.translation import TranslationLoss
 from training.objectives.weight_regularisation import recurrent_weight_norm
@@ -157,40 +151,3 @@ def make_phase() -> Phase[TranslationBatch]:
         schedule=LinearDecay(12),
         options=LoopOptions(steps=12, log_every=1, clip=2.0),
     )
-
-
-_SCRIPT = """
-import sys
-from pathlib import Path
-import torch
-from tests.training.test_translation import make_phase
-from training.loop import Loop
-from training.parallel import process_group
-
-torch.set_num_threads(1)
-with process_group():
-    Loop(make_phase(), Path(sys.argv[1]), device=torch.device("cpu")).run()
-"""
-
-
-@pytest.mark.slow
-def test_two_processes_have_the_loss_curve_of_one(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(_SCRIPT)
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    curves = []
-    for launcher in ([sys.executable], torchrun):
-        directory = tmp_path / str(len(launcher))
-        subprocess.run(
-            [*launcher, str(script), str(directory)],
-            env=environment,
-            cwd=root,
-            check=True,
-            capture_output=True,
-            timeout=120,
-        )
-        curves.append([row["loss"] for row in read_metrics(directory / "metrics.jsonl")])
-    assert len(curves[0]) == 12
-    assert curves[1] == pytest.approx(curves[0], rel=1e-3)
