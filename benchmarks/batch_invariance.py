@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arguments import existing_folder
 from benchmarks.serving import machine
 from service.huggingface.bundle import read_model
 from service.inference.encoder import Encoder
@@ -32,7 +32,7 @@ LONGEST = 20_000
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", nargs="*", type=Path, default=shipped_models()[:1])
+    parser.add_argument("models", nargs="*", type=existing_folder, default=shipped_models()[:1])
     options = parser.parse_args()
     print(f"machine: {machine()}")
     texts = [text[:LONGEST] for text in (*NAMED.values(), *BROKEN.values())]

@@ -9,10 +9,12 @@ empty, so that the demo corpus is encoded and stored as well. It needs a Docker 
 from __future__ import annotations
 
 import argparse
+import shutil
 import statistics
 import subprocess
 import time
 
+from benchmarks.arguments import whole_number
 from benchmarks.drills.fleet import ask
 
 _RUN = (
@@ -26,8 +28,10 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--image", default="interlingua")
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=whole_number, default=7)
     options = parser.parse_args()
+    if shutil.which("docker") is None:
+        raise SystemExit("docker is not installed")
     starts = sorted(start_seconds(options.image) for _ in range(options.repeats))
     print(
         f"docker run to the first answer: {statistics.median(starts):.2f} s "

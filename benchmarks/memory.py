@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arguments import whole_number
 from service.inference.encoder import Encoder
 from service.search.corpora import Corpora
 from service.search.document import Document
@@ -28,8 +29,8 @@ BATCH = 5000
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=100_000)
-    parser.add_argument("--dimension", type=int, default=384)
+    parser.add_argument("--documents", type=whole_number, default=100_000)
+    parser.add_argument("--dimension", type=whole_number, default=384)
     parser.add_argument("--opened", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--loaded", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()

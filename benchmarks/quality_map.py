@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.arguments import above_zero, existing_folder, result_file
 from benchmarks.serving import CLIENTS, demo_texts, embed_body, machine, over_http, running_server
 from training.data.folder import DataFolder, open_folder
 from training.evaluation.models import open_model
@@ -44,10 +45,12 @@ class Place:
 def main() -> None:
     """Measure, print and draw."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", type=Path, nargs="+")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seconds", type=float, default=10.0, help="of the measurement of speed")
+    parser.add_argument("models", type=existing_folder, nargs="+")
+    parser.add_argument("--data", type=existing_folder, required=True)
+    parser.add_argument("--out", type=result_file, required=True)
+    parser.add_argument(
+        "--seconds", type=above_zero, default=10.0, help="of the measurement of speed"
+    )
     options = parser.parse_args()
     folder = open_folder(options.data)
     print(f"machine: {machine()}")

@@ -28,6 +28,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks import plain_models as plain
+from benchmarks.arguments import above_zero, whole_number
 from benchmarks.made_up_text import SOURCE, write_made_up_text
 from training.data.batches import Batch, BatchSource, State
 from training.devices import describe_machine
@@ -63,8 +64,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--recipe", action="append", choices=sorted(CASES))
-    parser.add_argument("--seconds", type=float, default=2.0, help="of a block")
-    parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--seconds", type=above_zero, default=2.0, help="of a block")
+    parser.add_argument("--blocks", type=whole_number, default=5)
     options = parser.parse_args()
     print(f"machine: {describe_machine()}", flush=True)
     rows = []
@@ -111,7 +112,6 @@ class CountedBatches:
     source: BatchSource[Batch]
     words: int = 0
     lengths: list[Tensor] = field(default_factory=list)
-    most: int = 0
 
     def draw(self) -> Batch:
         """Return the next batch."""

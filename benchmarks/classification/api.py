@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.arguments import existing_folder, result_file
 from service.classification.example import Example
 from service.shipped import shipped_models
 from training.served import served
@@ -86,11 +87,16 @@ class Api:
 def arguments(description: str | None) -> argparse.ArgumentParser:
     """Return a parser with what every measurement takes."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", type=Path, required=True, help="data folder (docs/data.md)")
     parser.add_argument(
-        "--model", type=Path, default=shipped_models()[0], help="bundle, or any model directory"
+        "--data", type=existing_folder, required=True, help="data folder (docs/data.md)"
     )
-    parser.add_argument("--out", type=Path, help="write the figures here, as JSON")
+    parser.add_argument(
+        "--model",
+        type=existing_folder,
+        default=shipped_models()[0],
+        help="bundle, or any model directory",
+    )
+    parser.add_argument("--out", type=result_file, help="write the figures here, as JSON")
     return parser
 
 

@@ -16,10 +16,10 @@ import time
 import urllib.parse
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arguments import existing_folder, whole_number
 from benchmarks.classification.api import Api
 from benchmarks.serving import demo_texts
 from service.classification.example import Example
@@ -33,8 +33,8 @@ _ALONE_SECONDS = 5.0
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=shipped_models()[0])
-    parser.add_argument("--examples", type=int, default=100_000)
+    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--examples", type=whole_number, default=100_000)
     options = parser.parse_args()
     # Another process sends the examples: its work must not hold up the one that takes the time.
     with served(options.model) as server, ProcessPoolExecutor(1) as other:
@@ -72,7 +72,10 @@ def _ask(url: str, over: Callable[[], bool]) -> list[float]:
     while not over():
         began = time.perf_counter()
         connection.request("POST", "/embed", body, {"content-type": "application/json"})
-        connection.getresponse().read()
+        response = connection.getresponse()
+        answer = response.read()
+        if response.status != http.client.OK:  # quick, and not what is measured
+            raise SystemExit(f"/embed answered {response.status}: {answer[:500]!r}")
         found.append(1000 * (time.perf_counter() - began))
     connection.close()
     return found

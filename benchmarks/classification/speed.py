@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arguments import existing_folder, whole_number
 from benchmarks.classification.taking_turns import Asked, take_turns
 from benchmarks.serving import demo_texts
 from service.classification.fit import FitOptions, fit
@@ -31,9 +31,9 @@ _BYTES = {**_JSON, "accept": "application/octet-stream"}
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=shipped_models()[0])
-    parser.add_argument("--examples", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=100, help="of four requests to each")
+    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--examples", type=whole_number, default=100_000)
+    parser.add_argument("--rounds", type=whole_number, default=100, help="of four requests to each")
     options = parser.parse_args()
     wall, processor = fit_seconds(options.examples)
     print(

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
+from benchmarks.arguments import result_file, whole_number
 from benchmarks.classification.api import Api, api, arguments, write
 from benchmarks.classification.tasks import TASKS, Task, some_of_each
 from benchmarks.classification.tfidf import tfidf_accuracies
@@ -33,8 +33,8 @@ def main() -> None:
     """Measure, print, draw."""
     parser = arguments(__doc__)
     parser.add_argument("--task", action="append", choices=sorted(TASKS), help="all by default")
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--draws", type=whole_number, default=3)
+    parser.add_argument("--plot", type=result_file)
     options = parser.parse_args()
     found: dict[str, dict[str, object]] = {}
     with api(options.model) as server:

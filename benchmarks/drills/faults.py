@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.arguments import above_zero
 from benchmarks.drills.engine import Engine
 from benchmarks.drills.fleet import Balancer, Replica, ask, free_port
 from benchmarks.drills.load import Load, summary
@@ -35,7 +36,7 @@ def main() -> int:
         "key": revoke_a_key,
     }
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rate", type=float, default=20.0, help="requests a second")
+    parser.add_argument("--rate", type=above_zero, default=20.0, help="requests a second")
     parser.add_argument("--only", nargs="+", choices=faults, default=list(faults))
     options = parser.parse_args()
     fine = True

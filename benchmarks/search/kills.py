@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 import service.search.live_index
+from benchmarks.arguments import whole_number
 from service.search.corpora import Corpora
 from service.search.corpus import Corpus
 from service.search.document import Document
@@ -251,7 +252,7 @@ def _is_at_work(lines: Sequence[bytes]) -> bool:
 def main() -> None:
     """Kill as often as is asked for and print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--rounds", type=whole_number, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--be-killed", nargs="+", metavar="ARGUMENT", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
