@@ -1,23 +1,26 @@
 """mteb's own evaluator on a model and on sentence pairs of your own.
 
-    python benchmarks/with_mteb.py --model all-minilm-l6-v2 --pairs eval/stsb/en.dev.tsv.gz
+    python -m benchmarks.with_mteb --model all-minilm-l6-v2 --pairs eval/stsb/en.dev.tsv.gz
 
-It needs mteb (`pip install mteb`); nothing is fetched. The file has the columns sentence1,
-sentence2 and score (0 to 5), as the STS benchmark has. With `--sentence-transformers DIR` the same
-task is given to sentence-transformers' own model, to compare.
+It needs mteb (`pip install mteb`); nothing is fetched. The file, gzip or not, has the columns
+sentence1, sentence2 and score, as the STS benchmark has. With `--sentence-transformers DIR` the
+same task is given to sentence-transformers' own model, to compare.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
-from pathlib import Path
 
-import datasets
-import mteb
-from mteb.abstasks.sts import AbsTaskSTS
-from mteb.abstasks.task_metadata import TaskMetadata
+from benchmarks.arguments import existing_folder
+from benchmarks.pairs import Pairs, pairs_file
+
+try:
+    import datasets
+    import mteb
+    from mteb.abstasks.sts import AbsTaskSTS
+    from mteb.abstasks.task_metadata import TaskMetadata
+except ModuleNotFoundError as missing:
+    raise SystemExit(f"{missing.name} is not installed: pip install mteb") from None
 
 from service.standalone.mteb import MtebEncoder
 
@@ -46,13 +49,10 @@ class OwnPairs(AbsTaskSTS):  # type: ignore[misc]  # mteb is not there when type
         bibtex_citation=None,
     )
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, pairs: Pairs) -> None:
         super().__init__()
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-        columns = {name: [row[name] for row in rows] for name in ("sentence1", "sentence2")}
-        scores = [float(row["score"]) for row in rows]
-        split = datasets.Dataset.from_dict({**columns, "score": scores})
+        columns = dict(zip(("sentence1", "sentence2"), pairs.sides, strict=True))
+        split = datasets.Dataset.from_dict({**columns, "score": pairs.scores.tolist()})
         self.dataset = {"test": split}
         self.data_loaded = True
 
@@ -64,14 +64,14 @@ def main() -> None:
     """Evaluate and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="interlingua-fast")
-    parser.add_argument("--pairs", type=Path, required=True)
-    parser.add_argument("--sentence-transformers", metavar="DIR")
+    parser.add_argument("--pairs", type=pairs_file, required=True)
+    parser.add_argument("--sentence-transformers", type=existing_folder, metavar="DIR")
     options = parser.parse_args()
     models = {options.model: MtebEncoder(options.model)}
     if options.sentence_transformers:
         from sentence_transformers import SentenceTransformer
 
-        theirs = SentenceTransformer(options.sentence_transformers, device="cpu")
+        theirs = SentenceTransformer(str(options.sentence_transformers), device="cpu")
         models["sentence-transformers"] = theirs
     for name, model in models.items():
         found = mteb.evaluate(model, OwnPairs(options.pairs), cache=None, show_progress_bar=False)
