@@ -1,6 +1,6 @@
 """How fast the shipped model is: in process, and through a real server over HTTP.
 
-    python benchmarks/serving.py [--model DIR] [--seconds 5] [--repeats 5]
+    python -m benchmarks.serving [--model DIR] [--seconds 5] [--repeats 5]
 
 The texts are the demo corpus, so everybody measures the same. Every figure is the median of the
 repeats, with the lowest and the highest beside it.
@@ -14,16 +14,17 @@ import http.client
 import json
 import os
 import platform
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from benchmarks.arguments import above_zero, existing_folder, whole_number
+from benchmarks.drills.fleet import ask, free_port
 from service.hardware import available_cores, processor_name
 from service.inference.encoder import Encoder
 from service.shipped import DEMO_CORPUS, shipped_models
@@ -35,9 +36,9 @@ CLIENTS = 4
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=next(iter(shipped_models()), None))
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--seconds", type=above_zero, default=5.0, help="of each measurement")
+    parser.add_argument("--repeats", type=whole_number, default=5)
     options = parser.parse_args()
     texts = demo_texts()
     print(f"machine: {machine()}")
@@ -114,37 +115,32 @@ def over_http(
     starts = range(0, len(texts) - TEXTS_PER_REQUEST, TEXTS_PER_REQUEST)
     bodies = [json.dumps(body(texts[s : s + TEXTS_PER_REQUEST])).encode() for s in starts]
     until = time.perf_counter() + seconds
-    counts = [0] * clients
 
-    def client(number: int) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port)
-        turn = number
-        while time.perf_counter() < until:
-            post(connection, path, bodies[turn % len(bodies)])
-            counts[number] += TEXTS_PER_REQUEST
-            turn += 1
-        connection.close()
+    def client(number: int) -> int:
+        asked = 0
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+            while time.perf_counter() < until:
+                post(connection, path, bodies[(number + asked) % len(bodies)])
+                asked += 1
+        return asked
 
     began = time.perf_counter()
-    threads = [threading.Thread(target=client, args=(n,)) for n in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sum(counts) / (time.perf_counter() - began)
+    # A pool, since a thread of one's own keeps to itself that it ended before its time.
+    with ThreadPoolExecutor(clients) as pool:
+        asked = sum(pool.map(client, range(clients)))
+    return asked * TEXTS_PER_REQUEST / (time.perf_counter() - began)
 
 
 def single_latency_ms(port: int, texts: list[str], seconds: float) -> float:
     """Return the median milliseconds of one text a request, one request at a time."""
-    connection = http.client.HTTPConnection("127.0.0.1", port)
     bodies = [json.dumps({"inputs": text}).encode() for text in texts]
     taken: list[float] = []
     until = time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        began = time.perf_counter()
-        post(connection, "/embed", bodies[len(taken) % len(bodies)])
-        taken.append(time.perf_counter() - began)
-    connection.close()
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+        while time.perf_counter() < until:
+            began = time.perf_counter()
+            post(connection, "/embed", bodies[len(taken) % len(bodies)])
+            taken.append(time.perf_counter() - began)
     return 1000 * statistics.median(taken)
 
 
@@ -161,41 +157,40 @@ def post(connection: http.client.HTTPConnection, path: str, body: bytes) -> byte
 @contextlib.contextmanager
 def running_server(model: Path) -> Iterator[tuple[int, int, float]]:
     """Yield port, process id and seconds from start to ready of a server of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory() as data:
+    with tempfile.TemporaryDirectory() as home:
         # A second start: the demo corpus is there already, as it is for every restart.
-        for start in ("first", "second"):
-            process = subprocess.Popen(
-                ["interlingua", "serve", f"--port={port}", f"--data={data}", f"--model={model}"],
-                executable=Path(sys.executable).with_name("interlingua"),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            began = time.perf_counter()
-            wait_ready(port, process)
-            seconds = time.perf_counter() - began
-            if start == "first":
-                process.terminate()
-                process.wait(30)
-        try:
-            yield port, process.pid, seconds
-        finally:
-            process.terminate()
-            process.wait(30)
+        with _started(model, Path(home)):
+            pass
+        with _started(model, Path(home)) as server:
+            yield server
 
 
-def wait_ready(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Return when /health/ready says 200."""
-    while process.poll() is None:
-        with contextlib.suppress(OSError):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-            connection.request("GET", "/health/ready")
-            if connection.getresponse().status == 200:
-                return
+@contextlib.contextmanager
+def _started(model: Path, home: Path) -> Iterator[tuple[int, int, float]]:
+    port, data, log = free_port(), home / "data", home / "log"
+    with log.open("wb") as said:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            ["interlingua", "serve", f"--port={port}", f"--data={data}", f"--model={model}"],
+            executable=Path(sys.executable).with_name("interlingua"),
+            stdout=said,
+            stderr=said,
+        )
+    try:
+        wait_ready(port, process, log)
+        yield port, process.pid, time.perf_counter() - began
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def wait_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return when /health/ready says 200; a server that ends is told with the end of its `log`."""
+    while ask(port, "/health/ready")[0] != 200:
+        if process.poll() is not None:
+            said = log.read_text(errors="replace")[-2000:]
+            raise SystemExit(f"the server ended with code {process.returncode}:\n{said}")
         time.sleep(0.02)
-    raise SystemExit(f"the server ended with code {process.returncode}")
 
 
 def resident_mb(pid: int) -> float:

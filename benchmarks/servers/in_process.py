@@ -17,6 +17,7 @@ from typing import IO
 
 import orjson
 
+from benchmarks.arguments import above_zero, whole_number
 from benchmarks.servers.models import WORK, prepare_models
 from benchmarks.servers.peers import APPS, programs_of
 from benchmarks.servers.texts import mixed_texts, short_texts
@@ -44,9 +45,12 @@ def main() -> None:
     parser.add_argument("--environments", type=Path, default=WORK / "environments")
     parser.add_argument("--models", type=Path, default=WORK / "models")
     parser.add_argument("--mixed", action="store_true", help="5 to 200 tokens, in place of 5 to 25")
-    parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--seconds", type=above_zero, default=2.0)
+    parser.add_argument("--repeats", type=whole_number, default=5)
+    parser.add_argument(
+        "--only", action="extend", nargs="+", choices=[what for what, *_ in WAYS], metavar="WHAT",
+        help=f"all by default: {', '.join(what for what, *_ in WAYS)}",
+    )  # fmt: skip
     options = parser.parse_args()
     options.environments, options.models = options.environments.resolve(), options.models.resolve()
     prepare_models(options.models)

@@ -6,7 +6,6 @@ import asyncio
 import compileall
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import service
+from benchmarks.drills.fleet import free_port
 from benchmarks.servers.client import closed_loop
 from benchmarks.servers.peers import Peer, programs_of
+from benchmarks.serving import resident_mb
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,7 @@ def running(peer: Peer, *, environments: Path, models: Path) -> Iterator[Running
 def _start(
     peer: Peer, programs: Path, models: Path, scratch: Path
 ) -> tuple[subprocess.Popen[bytes], int, float]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     command = list(peer.command(programs, models, port, scratch))
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     environment |= {"HF_HUB_CACHE": str(scratch), **peer.variables}
@@ -74,7 +73,7 @@ def _start(
         folder = None if peer.folder is None else models / peer.folder
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
     while process.poll() is None and time.perf_counter() - began < 180:
-        with suppress(OSError, asyncio.IncompleteReadError, ValueError):
+        with suppress(ValueError):
             load = asyncio.run(
                 closed_loop(port, [peer.request(["One text."])], clients=1, seconds=0)
             )
@@ -109,5 +108,5 @@ def _family(pid: int) -> list[int]:
 
 def _resident_mb(pid: int) -> float:
     with suppress(OSError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
+        return resident_mb(pid)
     return 0.0

@@ -13,11 +13,11 @@ import argparse
 import os
 import re
 import statistics
-import time
 import urllib.request
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.arguments import above_zero, existing_folder, whole_number
 from benchmarks.servers.models import WORK, prepare_models
 from benchmarks.servers.peers import PEERS, Peer
 from benchmarks.servers.processes import Running, running
@@ -53,9 +53,9 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=Path, default=WORK / "models")
-    parser.add_argument("--checkout", type=Path, help="another version of the source")
-    parser.add_argument("--seconds", type=float, default=4.0, help="of each measurement")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--checkout", type=checkout, help="another version of the source")
+    parser.add_argument("--seconds", type=above_zero, default=4.0, help="of each measurement")
+    parser.add_argument("--repeats", type=whole_number, default=3)
     options = parser.parse_args()
     models = options.models.resolve()
     prepare_models(models)
@@ -80,6 +80,14 @@ def main() -> None:
         )
 
 
+def checkout(text: str) -> Path:
+    """Return a directory with a source in it; without one this source would be measured twice."""
+    path = existing_folder(text)
+    if not (path / "service").is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} is no checkout: it has no directory `service`")
+    return path
+
+
 def _costs(peer: Peer, models: Path, seconds: float) -> dict[str, Cost]:
     with running(peer, environments=Path(), models=models) as server:
         return {
@@ -93,15 +101,13 @@ def _cost(server: Running, workload: Workload, seconds: float) -> Cost:
     workload.run(server, seconds / 4)
     answering, whole = _processor_seconds(server.pid)
     batches, batched = _batches(server.port)
-    began = time.perf_counter()
     load = workload.run(server, seconds)
-    elapsed = time.perf_counter() - began
     answering_then, whole_then = _processor_seconds(server.pid)
     batches_then, batched_then = _batches(server.port)
     texts = len(load.milliseconds) * workload.texts
     own = answering_then - answering
     return Cost(
-        per_second=texts / elapsed,
+        per_second=load.per_second * workload.texts,
         answering=1000 * own / texts,
         computing=1000 * (whole_then - whole - own) / texts,
         batch=(batched_then - batched) / max(1, batches_then - batches),
