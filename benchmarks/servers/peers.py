@@ -131,10 +131,12 @@ def programs_of(environment: str | None, environments: Path) -> Path:
     if environment is None:
         return Path(sys.executable).parent
     folder = environments / environment
-    if not (folder / "bin" / "python").exists():
+    whole = folder / "installed"  # written last: what was broken off is installed again
+    if not whole.exists():
         print(f"installing {environment} in {folder}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         subprocess.run(
             [str(folder / "bin" / "pip"), "install", "-q", *REQUIREMENTS[environment]], check=True
         )
+        whole.touch()
     return folder / "bin"
