@@ -1,4 +1,8 @@
-"""Constant load: so many requests a second, whatever the answers, each answer noted."""
+"""Constant load: so many requests a second, whatever the answers, each answer noted.
+
+The time of an answer is counted from when its request was due: where all threads wait for slow
+answers, the requests that come late for it have waited too.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,8 @@ _REQUESTS = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one request brought: its begin and length in seconds, a status or an error's name."""
+    """What one request brought: the seconds since it was due, a status or an error's name."""
 
-    began: float
     seconds: float
     outcome: str
 
@@ -42,7 +45,7 @@ class Load:
     Args:
         port: Of the balancer or service, on this machine.
         rate: Requests a second.
-        key: Sent as a bearer token; may be changed meanwhile.
+        key: Sent as the header `authorization`; may be changed meanwhile.
     """
 
     port: int
@@ -67,25 +70,24 @@ class Load:
     def _client(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         for turn in self._turns:  # shared by all threads: each turn is taken once
-            wait = self._began + turn / self.rate - time.perf_counter()
-            if self._stop.wait(max(0.0, wait)):
+            due = self._began + turn / self.rate
+            if self._stop.wait(max(0.0, due - time.perf_counter())):
                 break
-            self.answers.append(self._ask(connection, turn))
+            outcome = self._ask(connection, turn)
+            self.answers.append(Answer(time.perf_counter() - due, outcome))
         connection.close()
 
-    def _ask(self, connection: http.client.HTTPConnection, turn: int) -> Answer:
+    def _ask(self, connection: http.client.HTTPConnection, turn: int) -> str:
         method, path, body = _REQUESTS[turn % len(_REQUESTS)]
         headers = dict(_JSON) if self.key is None else _JSON | {"authorization": self.key}
-        began = time.perf_counter()
         try:
             connection.request(method, path, body or None, headers)
             response = connection.getresponse()
             response.read()
-            outcome = str(response.status)
+            return str(response.status)
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            outcome = type(error).__name__
-        return Answer(began, time.perf_counter() - began, outcome)
+            return type(error).__name__
 
 
 def summary(answers: list[Answer]) -> str:

@@ -1,8 +1,9 @@
 """Requests offered at a rate, whatever becomes of them: an open loop over raw connections.
 
 A client that waits for its answers slows down with the server, and so never offers more than that
-takes. Here the moment of each request is drawn beforehand (Poisson). Parsing is the least that
-tells status and end of an answer, so that the generator costs little of the machine it shares.
+takes. Here the moment of each request is drawn beforehand (Poisson), and its time is counted from
+then: connecting, and a generator that is late, are waits of its client too. Parsing is the least
+that tells status and end of an answer, so that the generator costs little of the machine it shares.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ _HEAD_END = b"\r\n\r\n"
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: (\d+)")
 
 WARM_UP_SECONDS = 3.0
+PATIENCE_SECONDS = 30.0
+"""After the last request: what has no answer by then is counted as without one."""
 MOST_CONNECTIONS = 900
 """Below the usual limit of 1,024 handles a process."""
 
@@ -43,10 +46,12 @@ class Outcomes:
         first: Set when there is an answer.
         took: Seconds from the first request to the last answer.
         unsent: Requests for which no connection was free: the generator's own limit.
+        unanswered: Requests that still waited when the generator gave up.
     """
 
     seconds: dict[int, list[float]] = field(default_factory=dict)
     unsent: int = 0
+    unanswered: int = 0
     took: float = 0.0
     first: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -74,7 +79,8 @@ class Outcomes:
         counts = ", ".join(f"{len(taken)} x {s}" for s, taken in sorted(self.seconds.items()))
         times = ", ".join(f"p{p:g} {1000 * self.quantile(p / 100):.1f} ms" for p in (50, 99))
         unsent = f", {self.unsent} not sent" if self.unsent else ""
-        return f"{counts or 'none'}{unsent}; {times}"
+        unanswered = f", {self.unanswered} not answered" if self.unanswered else ""
+        return f"{counts or 'none'}{unsent}{unanswered}; {times}"
 
 
 class _Connection(asyncio.Protocol):
@@ -93,10 +99,10 @@ class _Connection(asyncio.Protocol):
         self._transport = transport
         self.open = True
 
-    def ask(self, request: bytes, outcomes: Outcomes) -> None:
+    def ask(self, request: bytes, outcomes: Outcomes, due: float) -> None:
         assert self._transport is not None
         self._outcomes = outcomes
-        self._began = time.perf_counter()
+        self._began = due
         self._head, self._left, self._status = b"", -1, 0
         self._transport.write(request)
 
@@ -143,6 +149,7 @@ class Generator:
         self._port = port
         self._random = random.Random(seed)
         self._idle: list[_Connection] = []
+        self._connected: list[_Connection] = []
         self._made = 0
 
     async def offer(self, requests: Sequence[bytes], *, rate: float, seconds: float) -> Outcomes:
@@ -164,17 +171,18 @@ class Generator:
             turn += 1
             connection = self._take()
             if connection is not None:
-                connection.ask(request, outcomes)
+                connection.ask(request, outcomes, moment)
             elif self._made < MOST_CONNECTIONS:
                 self._made += 1
-                task = asyncio.create_task(self._connect_and_ask(request, outcomes))
+                task = asyncio.create_task(self._connect_and_ask(request, outcomes, moment))
                 asking.add(task)
                 task.add_done_callback(asking.discard)
             else:
                 outcomes.unsent += 1
-        patience = time.perf_counter() + 30
+        patience = time.perf_counter() + PATIENCE_SECONDS
         while outcomes.total < turn - outcomes.unsent and time.perf_counter() < patience:
             await asyncio.sleep(0.01)
+        outcomes.unanswered = turn - outcomes.unsent - outcomes.total
         outcomes.took = time.perf_counter() - began
         return outcomes
 
@@ -183,10 +191,11 @@ class Generator:
         outcomes = Outcomes()
         request = self._random.choice(requests)
         connection = self._take()
+        now = time.perf_counter()
         if connection is None:
-            await self._connect_and_ask(request, outcomes)
+            await self._connect_and_ask(request, outcomes, now)
         else:
-            connection.ask(request, outcomes)
+            connection.ask(request, outcomes, now)
         await outcomes.first.wait()
         return outcomes
 
@@ -198,23 +207,35 @@ class Generator:
             self._made -= 1
         return None
 
-    async def _connect_and_ask(self, request: bytes, outcomes: Outcomes) -> None:
+    async def _connect_and_ask(self, request: bytes, outcomes: Outcomes, due: float) -> None:
         loop = asyncio.get_running_loop()
-        began = time.perf_counter()
         try:
             _, connection = await loop.create_connection(
                 lambda: _Connection(self._idle.append, outcomes), "127.0.0.1", self._port
             )
         except OSError:
             self._made -= 1
-            outcomes.add(0, time.perf_counter() - began)
+            outcomes.add(0, time.perf_counter() - due)
             return
-        connection.ask(request, outcomes)
+        self._connected.append(connection)
+        connection.ask(request, outcomes, due)
 
     def close(self) -> None:
-        """Close the connections that wait."""
-        while self._idle:
-            self._idle.pop().close()
+        """Close all connections; what has no answer yet gets none."""
+        while self._connected:
+            self._connected.pop().close()
+        self._idle.clear()
+
+
+async def offer(
+    port: int, requests: Sequence[bytes], *, rate: float, seconds: float, seed: int = 0
+) -> Outcomes:
+    """Offer by a generator of its own: its connections, hundreds, take no handles of the next."""
+    generator = Generator(port, seed=seed)
+    try:
+        return await generator.offer(requests, rate=rate, seconds=seconds)
+    finally:
+        generator.close()
 
 
 async def capacity(

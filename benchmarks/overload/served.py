@@ -58,8 +58,8 @@ class Served:
         if code != 0:
             raise SystemExit(f"the server ended with {code}: {self.log.read_text()[-500:]}")
 
-    def resident_mb(self) -> float:
-        """Return its resident memory."""
+    def resident_mib(self) -> float:
+        """Return its resident memory, in MiB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
@@ -73,13 +73,13 @@ class Served:
 
     @contextmanager
     def watched_memory(self) -> Iterator[list[float]]:
-        """Give a list that gets the resident memory twice a second."""
-        seen = [self.resident_mb()]
+        """Give a list that gets the resident memory, in MiB, twice a second."""
+        seen = [self.resident_mib()]
         stop = threading.Event()
 
         def watch() -> None:
             while not stop.wait(0.5):
-                seen.append(self.resident_mb())
+                seen.append(self.resident_mib())
 
         thread = threading.Thread(target=watch)
         thread.start()

@@ -34,7 +34,7 @@ class Sample:
 
     steady: Outcomes
     burst: Outcomes
-    resident_mb: float
+    resident_mib: float
     handles: int
     threads: int
 
@@ -46,7 +46,7 @@ async def minute(served: Served, requests: list[bytes], rate: float, seconds: fl
     burst = await generator.offer(requests, rate=10 * rate, seconds=BURST_SECONDS)
     generator.close()
     await asyncio.sleep(0.5)
-    return Sample(steady, burst, served.resident_mb(), served.handles(), served.threads())
+    return Sample(steady, burst, served.resident_mib(), served.handles(), served.threads())
 
 
 async def soak(served: Served, *, minutes: int) -> list[Sample]:
@@ -54,14 +54,14 @@ async def soak(served: Served, *, minutes: int) -> list[Sample]:
     requests = mixed_requests()
     rate = await capacity(served.port, requests, 5.0)
     print(f"capacity: {rate:.0f} mixed requests a second")
-    print("minute  MB      handles threads  steady p50, p99 ms   burst: answered, refused, p99 ms")
+    print("minute  MiB     handles threads  steady p50, p99 ms   burst: answered, refused, p99 ms")
     samples = []
     for number in range(1, minutes + 1):
         one = await minute(served, requests, rate, MINUTE)
         samples.append(one)
         wrong = {s for outcome in (one.steady, one.burst) for s in outcome.seconds}
         print(
-            f"{number:6}  {one.resident_mb:6.1f}  {one.handles:7} {one.threads:7}  "
+            f"{number:6}  {one.resident_mib:6.1f}  {one.handles:7} {one.threads:7}  "
             f"{1000 * one.steady.quantile(0.5):6.1f} {1000 * one.steady.quantile(0.99):8.1f}"
             f"        {one.burst.count(200):8} {one.burst.count(429):8} "
             f"{1000 * one.burst.quantile(0.99):8.1f}"
@@ -81,7 +81,7 @@ def report(samples: list[Sample]) -> None:
         last = statistics.median(getattr(sample, name) for sample in late)
         return f"{first:.1f} -> {last:.1f} ({100 * (last / first - 1):+.1f} %)"
 
-    print(f"resident MB: {change('resident_mb')}")
+    print(f"resident MiB: {change('resident_mib')}")
     print(f"handles: {change('handles')}; threads: {change('threads')}")
     p99 = [statistics.median(s.steady.quantile(0.99) for s in part) for part in (early, late)]
     print(f"steady p99: {1000 * p99[0]:.1f} -> {1000 * p99[1]:.1f} ms")
