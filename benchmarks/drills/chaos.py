@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.arguments import whole_number
 from benchmarks.drills.chaotic import OUTSIDE, Victim
 from benchmarks.drills.fleet import free_port
 from benchmarks.drills.injected import INSIDE
@@ -35,7 +36,7 @@ DEFINED = {200, 204, 404, 429, 503, 504}
 def main() -> None:
     """Break a server, count, compare."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--faults", type=whole_number, default=200)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print(f"machine: {machine()}")
@@ -48,11 +49,14 @@ def main() -> None:
         model = home / "model"
         shutil.copytree(shipped_models()[0], model)
         victim = Victim(free_port(), home, model)
-        victim.start()
-        with Ledger(victim.port) as ledger:
-            slowest = run(order, victim, ledger, chance)
-        report(ledger, victim, order, slowest)
-        victim.stop()
+        try:
+            victim.start()
+            with Ledger(victim.port) as ledger:
+                slowest = run(order, victim, ledger, chance)
+            report(ledger, victim, order, slowest)
+            victim.stop()
+        finally:
+            victim.kill()
 
 
 def run(order: list[str], victim: Victim, ledger: Ledger, chance: random.Random) -> float:

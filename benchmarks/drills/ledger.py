@@ -98,11 +98,10 @@ class Ledger:
             body = {"ids": [id], "corpus": CORPUS, "k": 1}
             if self.ask("POST", "/similar", body)[0] != 200:
                 unfound.append(id)
-        wanted = len(there)
         status, found = self.ask("POST", "/similar", {"inputs": "x", "corpus": CORPUS, "k": 1000})
         ids = {hit["id"] for hit in json.loads(found)[0]} if status == 200 else set()
-        if len(ids) != wanted:
-            unfound += sorted(there.keys() - ids)
+        unfound += sorted(there.keys() - ids)
+        undead += sorted(ids - there.keys())
         return lost, undead, unfound
 
     def _everything(self) -> dict[str, str]:

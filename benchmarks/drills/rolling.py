@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.arguments import above_zero
 from benchmarks.drills.fleet import Balancer, Replica, free_port
 from benchmarks.drills.load import Load, summary
 
@@ -20,8 +21,8 @@ from benchmarks.drills.load import Load, summary
 def main() -> int:
     """Run the drill; print what was done and what users saw."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rate", type=float, default=60.0, help="requests a second")
-    parser.add_argument("--calm", type=float, default=5.0, help="seconds between two steps")
+    parser.add_argument("--rate", type=above_zero, default=60.0, help="requests a second")
+    parser.add_argument("--calm", type=above_zero, default=5.0, help="seconds between two steps")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         return drill(Path(home), options.rate, options.calm)
@@ -31,9 +32,18 @@ def drill(home: Path, rate: float, calm: float) -> int:
     """Do the steps; return the exit code."""
     # One more than three: an update starts the new one before it stops the old.
     slots = [Replica(free_port(), home / f"slot-{number}") for number in range(4)]
+    balanced = Balancer(home, [slot.port for slot in slots])
+    try:
+        return _drill(slots, balanced, rate, calm)
+    finally:
+        for slot in slots:
+            slot.kill()
+
+
+def _drill(slots: list[Replica], balanced: Balancer, rate: float, calm: float) -> int:
     running = [slots[0]]
     slots[0].start()
-    with Balancer(home, [slot.port for slot in slots]) as balancer:
+    with balanced as balancer:
         balancer.wait_ready()
         with Load(balancer.port, rate) as load:
             seen = 0
