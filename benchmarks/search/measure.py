@@ -53,8 +53,8 @@ def recall(
     return float(np.minimum(found, 10).mean()) / 10
 
 
-def resident_mb() -> float:
-    """Return the process' memory that no file backs."""
+def resident_mib() -> float:
+    """Return the process' memory that no file backs, in MiB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) / 1024

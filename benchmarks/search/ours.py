@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.search.measure import BATCH, latencies_ms, queries_a_second, recall, resident_mb
+from benchmarks.search.measure import BATCH, latencies_ms, queries_a_second, recall, resident_mib
 from service.inference.session import Vectors
 from service.search.corpora import Corpora, Corpus
 from service.search.corpus import INDEX_FILE
@@ -41,7 +41,7 @@ def measure_store(
     work: Path, vectors: Vectors, queries: Vectors, threshold: Vectors, *, seconds: float
 ) -> dict[str, float]:
     """Fill, build, search, filter, close and open; return the figures by name."""
-    before = resident_mb()
+    before = resident_mib()
     corpora, corpus, rate = fill(work, vectors, IndexPolicy())
     began = time.perf_counter()
     corpus.settle()
@@ -52,7 +52,7 @@ def measure_store(
     figures["open s"] = time.perf_counter() - began
     corpus = corpora.get("bench")
     figures["first search s"] = _seconds(corpus, queries[:1], None)
-    figures["memory MB"] = resident_mb() - before
+    figures["memory MiB"] = resident_mib() - before
     hits = corpus.search(queries, k=10)
     found = [[int(hit.id) for hit in row] for row in hits]
     figures["recall@10"] = recall(found, vectors, queries, threshold)

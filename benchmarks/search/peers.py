@@ -25,14 +25,16 @@ WANTED = 0.98
 
 def main() -> None:
     """Build, find the least effort that reaches the recall, and measure it."""
+    if len(sys.argv) != 4 or sys.argv[1] not in PEERS:
+        raise SystemExit(f"peers.py NAME WORK SECONDS, NAME of {', '.join(PEERS)}")
     name, folder, seconds = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
     vectors, queries, threshold = (
         np.load(folder / f"{part}.npy") for part in ("vectors", "queries", "threshold")
     )
-    before, began = resident_mb(), time.perf_counter()
+    before, began = resident_mib(), time.perf_counter()
     set_effort, search = PEERS[name](vectors, folder)
     figures: dict[str, float] = {"build s": time.perf_counter() - began}
-    figures["memory MB"] = resident_mb() - before
+    figures["memory MiB"] = resident_mib() - before
     few = queries[:200]
     for effort in EFFORTS:
         set_effort(effort)
@@ -106,8 +108,8 @@ def milvus_lite(vectors: Any, folder: Path) -> tuple[Callable[[int], None], Sear
     return lambda _: None, search
 
 
-def resident_mb() -> float:
-    """Return the process' memory that no file backs."""
+def resident_mib() -> float:
+    """Return the process' memory that no file backs, in MiB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) / 1024

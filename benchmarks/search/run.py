@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,9 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arguments import above_zero, existing_file, whole_number
 from benchmarks.search.ours import measure_bare_faiss, measure_store, ratios
 from benchmarks.search.vectors import encodings, exact_threshold
-from service.hardware import available_cores
+from benchmarks.serving import machine
 
 PEERS = ("hnswlib", "usearch", "milvus-lite")
 
@@ -30,13 +30,15 @@ def main() -> None:
     """Measure and print; DIR/figures.json holds it all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True, help="folder for vectors and stores")
-    parser.add_argument("--texts", type=Path, help="a text a line; the demo corpus if left out")
-    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--peers", type=Path, help="python of the peers' environment")
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement")
+    parser.add_argument(
+        "--texts", type=existing_file, help="a text a line; the demo corpus if left out"
+    )
+    parser.add_argument("--rows", type=whole_number, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--peers", type=existing_file, help="python of the peers' environment")
+    parser.add_argument("--seconds", type=above_zero, default=3.0, help="of each measurement")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    print(f"{platform.processor() or platform.machine()}, {available_cores()} cores", flush=True)
+    print(f"machine: {machine()}", flush=True)
     figures = {
         str(rows): measure(options, rows, with_peers=rows == options.rows[0])
         for rows in options.rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -18,27 +19,45 @@ AT_ONCE = 8_192
 
 
 def encodings(texts: Path | None, rows: int, work: Path) -> tuple[Vectors, Vectors, str]:
-    """Return vectors [rows, E] to search, queries [QUERIES, E] that are not among them, and a word.
+    """Return vectors [rows, E] to search, queries [QUERIES, E], and a word on what they are.
 
-    The queries are the last lines of the file. Where it has too few lines the vectors are repeated
-    with noise of 2 % of their length, and the word says so.
+    The queries are the last lines of the file, so that they are not among the vectors; those of the
+    demo corpus, which is taken eight times over, are. Where there are too few lines the vectors are
+    repeated with noise of 2 % of their length, and the word says so.
     """
-    kept = work / "encodings.npy"
-    wanted = rows + QUERIES
-    if not kept.exists() or len(np.load(kept, mmap_mode="r")) < _available(texts, wanted):
-        np.save(kept, _encode(_lines(texts)[:wanted]))
-    real = np.load(kept, mmap_mode="r")
+    lines = _lines(texts)[: rows + QUERIES]
+    if len(lines) <= QUERIES:
+        raise SystemExit(f"{texts} has {len(lines):,} lines; {QUERIES + 1:,} are needed at least")
+    real = _kept(work, texts, lines)
     queries = np.ascontiguousarray(real[-QUERIES:])
     base = real[: len(real) - QUERIES]
+    kind = "real encodings" if texts else "encodings of the demo corpus, eight times over"
     if len(base) >= rows:
-        kind = "real encodings" if texts else "encodings of the demo corpus, eight times over"
         return np.ascontiguousarray(base[:rows]), queries, f"{rows:,} {kind}"
     random = np.random.default_rng(0)
     picked = np.resize(np.arange(len(base)), rows)
     noise = random.standard_normal((rows, base.shape[1])).astype(np.float32)
     noise[: len(base)] = 0
     vectors = normalise(base[picked] + NOISE / np.sqrt(base.shape[1]) * noise)
-    return vectors, queries, f"{len(base):,} real encodings, repeated with 2 % of noise to {rows:,}"
+    return vectors, queries, f"{len(base):,} {kind}, repeated with 2 % of noise to {rows:,}"
+
+
+def _kept(work: Path, texts: Path | None, lines: list[str]) -> Vectors:
+    """Return the encodings of at least `lines`, from the work folder where they are these."""
+    kept, source = work / "encodings.npy", work / "encodings.source"
+    model = shipped_models()[0] / "bundle.json"
+    content = (texts or DEMO_CORPUS).read_bytes() + model.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    same = source.exists() and source.read_text() == digest
+    if not same or len(np.load(kept, mmap_mode="r")) < len(lines):
+        source.unlink(missing_ok=True)
+        # Beside it first: what an earlier call returned may be a map of the old file.
+        new = work / "encodings.new.npy"
+        np.save(new, _encode(lines))
+        new.replace(kept)
+        source.write_text(digest)
+    found: Vectors = np.load(kept, mmap_mode="r")
+    return found
 
 
 def _lines(texts: Path | None) -> list[str]:
@@ -46,10 +65,6 @@ def _lines(texts: Path | None) -> list[str]:
         return texts.read_text("utf-8").splitlines()
     lines = DEMO_CORPUS.read_text("utf-8").splitlines()
     return [json.loads(line)["text"] for line in lines] * 8
-
-
-def _available(texts: Path | None, wanted: int) -> int:
-    return min(wanted, len(_lines(texts)))
 
 
 def _encode(texts: list[str]) -> Vectors:
