@@ -16,9 +16,12 @@ import argparse
 import json
 import random
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+from benchmarks.arguments import existing_file, whole_number
 
 ASKED_AT_ONCE = 64
 Hits = list[dict[str, object]]
@@ -29,7 +32,7 @@ class Client:
 
     Args:
         url: Of the server.
-        corpus: Made anew.
+        corpus: Made anew; it must not be there.
     """
 
     def __init__(self, url: str, corpus: str) -> None:
@@ -43,12 +46,21 @@ class Client:
         data: bytes | Iterable[bytes],
         kind: str = "application/json",
     ) -> object:
-        """Return the answer's JSON."""
+        """Return the answer's JSON; a refusal, or nobody at the address, ends the benchmark."""
         request = urllib.request.Request(
             self._url + path, data=data, method=method, headers={"content-type": kind}
         )
-        with urllib.request.urlopen(request) as response:
-            content = response.read()
+        try:
+            with urllib.request.urlopen(request) as response:
+                content = response.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                said = error.read().decode(errors="replace")
+            raise SystemExit(f"{method} {path} answered {error.code}: {said}") from error
+        except urllib.error.URLError as error:
+            raise SystemExit(
+                f"nobody answers at {self._url} ({error.reason}); start one: interlingua serve"
+            ) from error
         return json.loads(content) if content else None
 
     def fill(self, lines: Iterator[bytes]) -> object:
@@ -76,6 +88,16 @@ def documents(files: dict[str, Path], limit: int) -> Iterator[bytes]:
                     yield json.dumps(record).encode() + b"\n"
 
 
+def lines_of_all(files: dict[str, Path], limit: int) -> list[int]:
+    """Return the numbers of the lines that every file has, and none has empty."""
+    there: set[int] | None = None
+    for path in files.values():
+        with path.open(encoding="utf-8") as file:
+            own = {n for n, line in zip(range(limit), file, strict=False) if line.strip()}
+        there = own if there is None else there & own
+    return sorted(there or ())
+
+
 def similarity_error(
     client: Client, numbers: Sequence[int], source: str, target: str
 ) -> tuple[float, float]:
@@ -90,25 +112,34 @@ def similarity_error(
     return wrong / len(numbers), len(numbers) / (time.perf_counter() - began)
 
 
+def named_file(text: str) -> tuple[str, Path]:
+    """Return language and path of an argument `de=FILE`."""
+    language, between, path = text.partition("=")
+    if not language or not between:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form LANGUAGE=FILE")
+    return language, existing_file(path)
+
+
 def main() -> None:
     """Fill, measure and show."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="+", metavar="LANGUAGE=FILE")
+    parser.add_argument("files", nargs="+", type=named_file, metavar="LANGUAGE=FILE")
     parser.add_argument("--url", default="http://localhost:8000")
     parser.add_argument("--corpus", default="large-scale")
-    parser.add_argument("--limit", type=int, default=100_000, help="Lines of each file")
-    parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--limit", type=whole_number, default=100_000, help="lines of each file")
+    parser.add_argument("--queries", type=whole_number, default=1000)
     parser.add_argument("--examples", type=int, default=3)
-    parser.add_argument("-k", type=int, default=5)
+    parser.add_argument("-k", type=whole_number, default=5)
     arguments = parser.parse_args()
-    files = {name: Path(path) for name, _, path in (f.partition("=") for f in arguments.files)}
+    files = dict(arguments.files)
+    lines = lines_of_all(files, arguments.limit)
+    if not lines:
+        parser.error("no line is in all of the files")
     client = Client(arguments.url, arguments.corpus)
     began = time.perf_counter()
     counts = client.fill(documents(files, arguments.limit))
     print(f"stored in {time.perf_counter() - began:.1f} s: {counts}")
-    lines = min(sum(1 for _ in path.open("rb")) for path in files.values())
-    lines = min(lines, arguments.limit)
-    numbers = random.Random(0).sample(range(lines), min(arguments.queries, lines))
+    numbers = random.Random(0).sample(lines, min(arguments.queries, len(lines)))
     for source in files:
         for target in files:
             if source != target:

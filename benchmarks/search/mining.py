@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arguments import existing_folder
 from service.inference.encoder import Encoder
 from service.search.corpora import Corpora, Corpus
 from service.search.document import Document
@@ -90,12 +91,17 @@ def _corpus(
 def main() -> None:
     """Print precision, recall and F1 by language, at the best threshold and at the default."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="NTREX-128, LANGUAGE.txt.gz")
-    parser.add_argument("--model", type=Path, default=shipped_models()[0])
+    parser.add_argument(
+        "--data", type=existing_folder, required=True, help="NTREX-128, LANGUAGE.txt.gz"
+    )
+    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
     parser.add_argument("--languages", default="de,fr,es,it,ru,zh,ja,ar,pt,nl,pl,tr,ko,hi,vi")
     arguments = parser.parse_args()
-    encoder = Encoder(arguments.model)
     languages = arguments.languages.split(",")
+    for name in ("en", *languages):
+        if not (arguments.data / f"{name}.txt.gz").is_file():
+            parser.error(f"{arguments.data} has no {name}.txt.gz; --data is NTREX-128's folder")
+    encoder = Encoder(arguments.model)
     english = read_lines(arguments.data / "en.txt.gz")
     middle = (HELD_OUT + len(english)) // 2
     first, second = range(HELD_OUT, middle), range(middle, len(english))
