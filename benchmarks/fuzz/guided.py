@@ -10,11 +10,14 @@ input, which is kept in the directory named at the end.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import logging
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from benchmarks.arguments import whole_number
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,14 +26,19 @@ def main() -> None:
     """Fuzz each target in turn; end with 1 where one fails."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*")
-    parser.add_argument("--runs", type=int, default=100_000, help="of each target")
+    parser.add_argument("--runs", type=whole_number, default=100_000, help="of each target")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         fuzz(options.targets[0], options.runs)
         return
+    # Not above: the process that fuzzes must see it imported to follow its branches.
     from benchmarks.fuzz.targets import TARGETS
 
+    if unknown := [name for name in options.targets if name not in TARGETS]:
+        parser.error(f"there is no target {unknown[0]!r}; there are {', '.join(TARGETS)}")
+    if importlib.util.find_spec("atheris") is None:
+        raise SystemExit("atheris is not installed: pip install atheris")
     failed = []
     for name in options.targets or TARGETS:
         done = subprocess.run(

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.arguments import whole_number
 from benchmarks.drills.fleet import ask, free_port
 from benchmarks.overload.served import Served
 
@@ -35,15 +37,18 @@ def main() -> None:
     """Start a server, have it tested, look into its log."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", nargs="?", default="schemathesis")
-    parser.add_argument("--examples", type=int, default=100, help="of each operation")
+    parser.add_argument("--examples", type=whole_number, default=100, help="of each operation")
     parser.add_argument("--phases", default="examples,coverage,fuzzing,stateful")
     options = parser.parse_args()
+    program = shutil.which(options.program)
+    if program is None:
+        raise SystemExit(f"there is no program {options.program!r}: pip install schemathesis")
     with (
         tempfile.TemporaryDirectory() as home,
         Served(Path(home), free_port(), max_inputs="64", request_timeout_seconds="10") as served,
     ):
         code = subprocess.run(
-            [options.program, "run", f"http://127.0.0.1:{served.port}/openapi.json",
+            [program, "run", f"http://127.0.0.1:{served.port}/openapi.json",
              "--checks=all", f"--exclude-checks={','.join(ON_PURPOSE)}",
              "--exclude-path=/", f"--phases={options.phases}", f"--max-examples={options.examples}",
              "--seed=0", "--workers=1", "--no-shrink", "--continue-on-failure",

@@ -21,12 +21,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from benchmarks.arguments import whole_number
 from benchmarks.drills.fleet import ask, free_port
 from benchmarks.fuzz.values import Values
 from benchmarks.overload.served import Served
 from benchmarks.serving import machine
 
 CLIENTS = 8
+PATIENCE_SECONDS = 60
 STATED_503 = (b"urn:interlingua:problem:storage", b"urn:interlingua:problem:unavailable")
 
 
@@ -113,9 +115,10 @@ async def client(port: int, requests: list[bytes], seen: collections.Counter[str
                 reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
             assert reader is not None
             writer.write(request)
-            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+                body = await _body(head, reader)
             status = int(head[9:12])
-            body = await _body(head, reader)
             seen[str(status)] += 1
             if status >= 500 and not (status == 503 and any(s in body for s in STATED_503)):
                 seen["wrong"] += 1
@@ -123,9 +126,12 @@ async def client(port: int, requests: list[bytes], seen: collections.Counter[str
             if b"connection: close" in head.lower():
                 writer.close()
                 writer = None
-        except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
-            # Uvicorn closes after what is no HTTP at all, which some of the headers are.
-            seen[f"closed ({type(error).__name__})"] += 1
+        except (OSError, asyncio.IncompleteReadError) as error:
+            if isinstance(error, TimeoutError):
+                seen["wrong"] += 1
+                print(f"no answer in {PATIENCE_SECONDS} s: {request[:3000]!r}", flush=True)
+            else:  # Uvicorn closes after what is no HTTP at all, which some of the headers are.
+                seen[f"closed ({type(error).__name__})"] += 1
             if writer is not None:
                 writer.close()
             writer = None
@@ -148,7 +154,7 @@ async def _body(head: bytes, reader: asyncio.StreamReader) -> bytes:
 def main() -> None:
     """Start a server, send, count; end with 1 where an answer is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument("--requests", type=whole_number, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print(f"machine: {machine()}")
