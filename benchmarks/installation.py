@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 QUESTION = "/similar?k=1&q=Warum+schwimmt+Eis%3F"
-PORT = 8631
 
 
 def main() -> None:
@@ -61,19 +60,24 @@ def row(package: str, constraints: str, *, serve: bool) -> str:
 
 def first_answer(environment: Path, temporary: str, began: float) -> float:
     """Start the installed server and return the seconds since `began` until it answered."""
-    command = [str(environment / "bin" / "interlingua"), "serve", "--port", str(PORT)]
-    server = subprocess.Popen(
-        [*command, "--data", f"{temporary}/data"], cwd=temporary,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [str(environment / "bin" / "interlingua"), "serve", "--port", str(port)]
+    log = Path(temporary) / "log"
+    with log.open("wb") as said:
+        server = subprocess.Popen(
+            [*command, "--data", f"{temporary}/data"], cwd=temporary, stdout=said, stderr=said
+        )
+    # Not by a proxy that the environment may name.
+    ask = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
     try:
         while server.poll() is None:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{PORT}{QUESTION}", timeout=5):
+                with ask(f"http://127.0.0.1:{port}{QUESTION}", timeout=5):
                     return time.perf_counter() - began
-            except urllib.error.URLError:
+            except OSError:  # nobody listens yet, or not with the corpus
                 time.sleep(0.05)
-        raise SystemExit("The server ended before it answered.")
+        raise SystemExit(f"The server ended before it answered:\n{log.read_text()[-2000:]}")
     finally:
         server.terminate()
         server.wait(30)
@@ -83,7 +87,10 @@ def run(*command: str) -> str:
     """Run a command and return what it printed."""
     if shutil.which(command[0]) is None:
         raise SystemExit(f"{command[0]} is not installed.")
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}.")
+    return done.stdout
 
 
 if __name__ == "__main__":
