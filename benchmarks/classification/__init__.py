@@ -1,5 +1,6 @@
 """Classification measured through the HTTP API: zero-shot transfer, few shots, documents, speed.
 
-Each module is a command, `python -m benchmarks.classification.NAME --data DIR`; DIR is a data
-folder as docs/data.md has it. The figures of docs/classification.md come from here.
+Commands are `python -m benchmarks.classification.NAME`, listed in the README of the folder above;
+most take `--data DIR`, a data folder as docs/data.md has it. The figures of docs/classification.md
+come from here.
 """

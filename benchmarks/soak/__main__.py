@@ -17,6 +17,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.arguments import whole_number
 from benchmarks.drills.fleet import ask, free_port
 from benchmarks.overload.load_kinds import mixed_requests
 from benchmarks.overload.offered import Generator, Outcomes, capacity
@@ -90,7 +91,7 @@ def report(samples: list[Sample]) -> None:
 def main() -> None:
     """Start a server, load it, print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=int, default=30)
+    parser.add_argument("--minutes", type=whole_number, default=30)
     options = parser.parse_args()
     print(f"machine: {machine()}")
     with tempfile.TemporaryDirectory() as home, Served(Path(home), free_port()) as served:
