@@ -116,9 +116,10 @@ class CountedBatches:
     def draw(self) -> Batch:
         """Return the next batch."""
         batch = self.source.draw()
-        self.words += batch.words
+        lengths = lengths_of(batch)
+        self.words += int(lengths.sum())
         if len(self.lengths) < 50:
-            self.lengths.append(_lengths(batch))
+            self.lengths.append(lengths)
         return batch
 
     def state_dict(self) -> State:
@@ -193,14 +194,17 @@ class Turns(Progress):
         return sides
 
 
-def _lengths(batch: Batch) -> Tensor:
-    """Return the tokens of every sentence of a batch, of whichever kind it is."""
-    found = []
-    values = [getattr(batch, name) for name in batch.__dataclass_fields__]  # type: ignore[attr-defined]
-    for value in values:
-        parts = value.values() if isinstance(value, Mapping) else [value]
-        found += [part.lengths for part in parts if hasattr(part, "lengths")]
-    return torch.cat(found)
+def lengths_of(batch: Batch) -> Tensor:
+    """Return the tokens of every sentence of a batch, of whichever kind it is.
+
+    A sentence that is encoded and also written, as where languages translate both ways, counts
+    once: so does it for the plain model, which has it once.
+    """
+    sides: dict[str, object] = {}
+    for name in batch.__dataclass_fields__:  # type: ignore[attr-defined]
+        value = getattr(batch, name)
+        sides |= value if isinstance(value, Mapping) else {name: value}
+    return torch.cat([side.lengths for side in sides.values() if hasattr(side, "lengths")])
 
 
 def _vocabulary(parameters: Any) -> int:  # noqa: ANN401 - each recipe has its own
