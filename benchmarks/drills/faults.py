@@ -67,9 +67,9 @@ def kill_a_replica(home: Path, rate: float) -> bool:
     """Kill one of two replicas, and start it again when the alert has fired."""
     replicas = [Replica(free_port(), home / name) for name in ("a", "b")]
     ports = [replica.port for replica in replicas]
-    for replica in replicas:
-        replica.start()
     try:
+        for replica in replicas:
+            replica.start()
         with Balancer(home, ports) as balancer, Watch(home, ports) as watch:
             balancer.wait_ready()
             with Load(balancer.port, rate) as load:
@@ -93,10 +93,10 @@ def stop_the_engine(home: Path, rate: float) -> bool:
     with Engine(home / "engine") as engine:
         settings = {"vector_engine": engine.url}
         replicas = [Replica(free_port(), home / name, **settings) for name in ("a", "b")]
-        for replica in replicas:
-            replica.start()
         ports = [replica.port for replica in replicas]
         try:
+            for replica in replicas:
+                replica.start()
             with Balancer(home, ports) as balancer, Watch(home, ports) as watch:
                 balancer.wait_ready()
                 with Load(balancer.port, rate) as load:
@@ -133,8 +133,8 @@ def fill_the_disk(home: Path, rate: float) -> bool:
     """Fill the data volume, write into it, and make room again."""
     with SmallVolume(home / "volume", mebibytes=64) as volume:
         replica = Replica(free_port(), volume / "data")
-        replica.start()
         try:
+            replica.start()
             return _fill(home, rate, replica, volume)
         finally:
             replica.stop()
@@ -180,8 +180,8 @@ def revoke_a_key(home: Path, rate: float) -> bool:
     keys = home / "keys"
     keys.write_text("old\n")
     replica = Replica(free_port(), home / "data", api_keys_file=str(keys))
-    replica.start()
     try:
+        replica.start()
         with Watch(home, [replica.port]) as watch, Load(replica.port, rate, key="old") as load:
             story = Story("a key is revoked while a client still uses it", load)
             time.sleep(5)

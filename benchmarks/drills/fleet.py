@@ -60,22 +60,24 @@ class Replica:
         environment = os.environ | {
             f"INTERLINGUA_{k.upper()}": v for k, v in self._settings.items()
         }
-        self.process = subprocess.Popen(
-            [
-                Path(sys.executable).with_name("interlingua"),
-                "serve",
-                f"--port={self.port}",
-                f"--data={self.data}",
-                "--workers=1",
-                f"--drain-notice-seconds={NOTICE_SECONDS}",
-            ],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=self.data.with_suffix(".log").open("ab"),
-        )
+        log = self.data.with_suffix(".log")
+        with log.open("ab") as errors:
+            self.process = subprocess.Popen(
+                [
+                    Path(sys.executable).with_name("interlingua"),
+                    "serve",
+                    f"--port={self.port}",
+                    f"--data={self.data}",
+                    "--workers=1",
+                    f"--drain-notice-seconds={NOTICE_SECONDS}",
+                ],
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+            )
         while ask(self.port, "/health/ready")[0] != 200:
             if self.process.poll() is not None:
-                said = self.data.with_suffix(".log").read_text()[-500:]
+                said = log.read_text()[-500:]
                 raise SystemExit(f"the replica ended with {self.process.returncode}: {said}")
             time.sleep(0.02)
         return time.perf_counter() - began

@@ -46,10 +46,15 @@ class Served:
             self.process = subprocess.Popen(
                 self._command, env=os.environ | self._environment, stdout=log, stderr=log
             )
-        while ask(self.port, "/health/ready")[0] != 200:
-            if self.process.poll() is not None:
-                raise SystemExit(f"the server ended: {self.log.read_text()[-500:]}")
-            time.sleep(0.02)
+        try:
+            while ask(self.port, "/health/ready")[0] != 200:
+                if self.process.poll() is not None:
+                    raise SystemExit(f"the server ended: {self.log.read_text()[-500:]}")
+                time.sleep(0.02)
+        except BaseException:  # an interrupt too: nobody else would end it
+            self.process.kill()
+            self.process.wait()
+            raise
         return self
 
     def __exit__(self, *raised: object) -> None:
