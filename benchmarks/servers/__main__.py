@@ -67,7 +67,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--models", type=Path, default=WORK / "models")
     parser.add_argument(
         "--only", action="extend", nargs="+", choices=[p.name for p in PEERS], metavar="NAME",
-        help=f"servers, the first of them what the others are compared with; all by default: "
+        help="servers, all by default, compared with the first of them in this order: "
         f"{', '.join(repr(p.name) for p in PEERS)}",
     )  # fmt: skip
     parser.add_argument(
