@@ -15,6 +15,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.arguments import whole_number
 from benchmarks.servers.client import closed_loop
 from benchmarks.servers.models import WORK, prepare_models
 from benchmarks.servers.peers import PEERS
@@ -29,8 +30,8 @@ def main() -> None:
     """Load the server and print its resident memory after each tenth."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=Path, default=WORK / "models")
-    parser.add_argument("--requests", type=int, default=100_000)
-    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--requests", type=whole_number, default=100_000)
+    parser.add_argument("--clients", type=whole_number, default=64)
     parser.add_argument("flags", nargs="*", help="of `interlingua serve`, after --")
     options = parser.parse_args()
     models = options.models.resolve()
