@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +37,9 @@ def encodings(texts: Path | None, rows: int, work: Path) -> tuple[Vectors, Vecto
         return np.ascontiguousarray(base[:rows]), queries, f"{rows:,} {kind}"
     random = np.random.default_rng(0)
     picked = np.resize(np.arange(len(base)), rows)
-    noise = random.standard_normal((rows, base.shape[1])).astype(np.float32)
+    noise = random.standard_normal((rows, base.shape[1]), dtype=np.float32)
     noise[: len(base)] = 0
-    vectors = normalise(base[picked] + NOISE / np.sqrt(base.shape[1]) * noise)
+    vectors = normalise(base[picked] + NOISE / math.sqrt(base.shape[1]) * noise)
     return vectors, queries, f"{len(base):,} {kind}, repeated with 2 % of noise to {rows:,}"
 
 

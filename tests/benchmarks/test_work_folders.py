@@ -46,6 +46,18 @@ def test_encodings_are_kept_for_the_next_run(
     assert word == f"{ROWS - 2} real encodings"
 
 
+def test_too_few_texts_are_repeated_with_a_little_noise(tmp_path: Path) -> None:
+    path = texts(tmp_path / "cats", "cat")
+    real, *_ = encodings(path, ROWS, tmp_path)
+    more, _, word = encodings(path, 2 * ROWS, tmp_path)
+    assert len(more) == 2 * ROWS
+    assert more.dtype == np.dtype(np.float32)
+    assert np.allclose(more[:ROWS], real, atol=1e-6)
+    cosines = (more[ROWS:] * real).sum(axis=1)
+    assert np.all((cosines > 0.999) & (cosines < 0.99999))
+    assert word == f"{ROWS} real encodings, repeated with 2 % of noise to {2 * ROWS}"
+
+
 def test_a_file_that_leaves_nothing_to_search_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "two"
     path.write_text("one\ntwo\n")
