@@ -20,6 +20,8 @@ from benchmarks.servers.client import closed_loop
 from benchmarks.servers.peers import Peer, programs_of
 from benchmarks.serving import resident_mb
 
+START_SECONDS = 180
+
 
 @dataclass(frozen=True, slots=True)
 class Running:
@@ -72,7 +74,7 @@ def _start(
     with (scratch / "log").open("wb") as log:
         folder = None if peer.folder is None else models / peer.folder
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
-    while process.poll() is None and time.perf_counter() - began < 180:
+    while process.poll() is None and time.perf_counter() - began < START_SECONDS:
         with suppress(ValueError):
             load = asyncio.run(
                 closed_loop(port, [peer.request(["One text."])], clients=1, seconds=0)
@@ -80,8 +82,10 @@ def _start(
             if load.milliseconds and not load.failed:
                 return process, port, time.perf_counter() - began
         time.sleep(0.02)
+    code = process.poll()
     _end(process)
-    raise SystemExit(f"{peer.name} did not start:\n{(scratch / 'log').read_text()[-3000:]}")
+    what = f"gave no vector in {START_SECONDS} s" if code is None else f"ended with {code}"
+    raise SystemExit(f"{peer.name} {what}:\n{(scratch / 'log').read_text()[-3000:]}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
