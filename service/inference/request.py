@@ -110,9 +110,11 @@ def prepare(encoder: Encoder, texts: Sequence[str], options: EmbedOptions) -> Pr
         )
         cut = [positions[i] for i in tokenized.truncated]
         if cut and not options.truncate:
-            full = tokenized.full_lengths[tokenized.truncated[0]]
+            first = tokenized.truncated[0]
+            least = "at least " if first in tokenized.partly_read else ""
             raise InputError(
-                f"Text {cut[0]} has {full} tokens; {encoder.name} takes at most {limit}.",
+                f"Text {cut[0]} has {least}{tokenized.full_lengths[first]} tokens; "
+                f"{encoder.name} takes at most {limit}.",
                 field=f"inputs[{cut[0]}]",
                 given=texts[cut[0]],
                 remedy='Shorten it, or send "truncate": true.',

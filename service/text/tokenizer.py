@@ -15,6 +15,8 @@ import tokenizers
 
 from service.bundle.manifest import TokenizerEntry
 from service.errors import BundleError
+from service.text.beginning import tokenize_beginnings
+from service.text.boundaries import boundary_of
 from service.text.clean import clean, encodable
 
 Tokens = list[int] | npt.NDArray[np.int32]
@@ -29,10 +31,18 @@ Inputs = dict[str, npt.NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class TokenizedTexts:
-    """The tokens of some texts, and how long each was before it was cut."""
+    """The tokens of some texts, and how long each was before it was cut.
+
+    Attributes:
+        tokens: Of each text.
+        full_lengths: Tokens that it had.
+        partly_read: Positions of long texts whose end was not read: they have at least so many
+            tokens, which are more than they were cut to.
+    """
 
     tokens: list[Tokens]
     full_lengths: list[int]
+    partly_read: frozenset[int] = frozenset()
 
     @property
     def truncated(self) -> list[int]:
@@ -193,6 +203,10 @@ class SentencePieceTokenizer:
         return pad(batch, padding_id=self._padding_id)
 
 
+_FEW_CHARACTERS = 10_000
+"""One text is encoded under Python's lock, which nothing else runs beside; a list is not."""
+
+
 class HuggingFaceTokenizer:
     """A Hugging Face `tokenizer.json`, special tokens included.
 
@@ -208,6 +222,7 @@ class HuggingFaceTokenizer:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._special_tokens = self._tokenizer.num_special_tokens_to_add(is_pair=False)
+        self._boundary = boundary_of(definition)
 
     @property
     def vocabulary_size(self) -> int:
@@ -219,20 +234,30 @@ class HuggingFaceTokenizer:
     ) -> TokenizedTexts:
         """Return the ids of each text; the special tokens stay when the text is cut."""
         cleaned = [encodable(text) for text in texts]
-        if len(cleaned) == 1:  # without the way to the library's threads and back
-            found = [self._tokenizer.encode(cleaned[0])]
+        partly: frozenset[int] = frozenset()
+        if cut == "right" and self._boundary is not None:
+            cleaned, found, partly = tokenize_beginnings(
+                cleaned, self._encodings, tokens=max_tokens, boundary=self._boundary
+            )
         else:
-            found = self._tokenizer.encode_batch_fast(cleaned)  # without offsets
+            found = self._encodings(cleaned)
         tokens: list[Tokens] = [encoding.ids for encoding in found]
         lengths = list(map(len, tokens))
         for position, length in enumerate(lengths):
             if length > max_tokens:
                 tokens[position] = self._encode_cut(cleaned[position], max_tokens, cut)
-        return TokenizedTexts(tokens, lengths)
+        return TokenizedTexts(tokens, lengths, partly)
+
+    def _encodings(self, texts: list[str]) -> list[tokenizers.Encoding]:
+        if len(texts) == 1 and len(texts[0]) <= _FEW_CHARACTERS:
+            # Without the way to the library's threads and back.
+            return [self._tokenizer.encode(texts[0])]
+        found: list[tokenizers.Encoding] = self._tokenizer.encode_batch_fast(texts)
+        return found  # without offsets
 
     def _encode_cut(self, text: str, max_tokens: int, cut: Side) -> Tokens:
         # Truncating an encoding that has its special tokens already would cut those off too.
-        plain = self._tokenizer.encode(text, add_special_tokens=False)
+        (plain,) = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
         plain.truncate(max(0, max_tokens - self._special_tokens), direction=cut)
         cut_tokens: Tokens = self._tokenizer.post_process(plain).ids
         return cut_tokens
@@ -247,7 +272,7 @@ class HuggingFaceTokenizer:
 
     def pieces(self, text: str, *, special: bool = True) -> list[Piece]:
         """Return the tokens of `text`."""
-        encoding = self._tokenizer.encode(encodable(text), add_special_tokens=special)
+        (encoding,) = self._tokenizer.encode_batch([encodable(text)], add_special_tokens=special)
         return [
             Piece(id, piece, True) if mask else Piece(id, piece, False, start, stop)
             for id, piece, mask, (start, stop) in zip(

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
+from service.text.beginning import BLANK_OR_IDEOGRAPH, tokenize_beginnings
 from service.text.clean import clean
 from service.text.tokenizer import Inputs, Piece, Side, TokenizedTexts, Tokens, pad
 from service.text.words import split_words
@@ -94,11 +95,28 @@ class WordTokenizer:
         self, texts: Sequence[str], *, max_tokens: int, cut: Side = "right"
     ) -> TokenizedTexts:
         """Return the word ids of each text; a blank text has none."""
-        full = [self.words(text) for text in texts]
+        full, partly = self.words_of(texts, max_tokens=max_tokens, cut=cut)
         tokens: list[Tokens] = [
             [self.word_id(word) for word in _cut(words, max_tokens, cut)] for words in full
         ]
-        return TokenizedTexts(tokens, list(map(len, full)))
+        return TokenizedTexts(tokens, list(map(len, full)), partly)
+
+    def words_of(
+        self, texts: Sequence[str], *, max_tokens: int, cut: Side
+    ) -> tuple[list[list[str]], frozenset[int]]:
+        """Return the words of each text, and the positions of those that have more.
+
+        Of a text that is cut on the right, the words that are kept, and one more at least.
+        """
+        if cut == "left":
+            return [self.words(text) for text in texts], frozenset()
+        _, words, partly = tokenize_beginnings(
+            texts,
+            lambda some: [self.words(text) for text in some],
+            tokens=max_tokens,
+            boundary=BLANK_OR_IDEOGRAPH,
+        )
+        return words, partly
 
     def decode(self, tokens: Tokens) -> list[str]:
         """Return the words; `<unknown>` for what fell to a bucket, `<pad>` for the pad."""
@@ -169,12 +187,12 @@ class NgramTokenizer:
         self, texts: Sequence[str], *, max_tokens: int, cut: Side = "right"
     ) -> TokenizedTexts:
         """Return int32 [words, features] for each text, padded with 0 on the right."""
-        full = [self.words(text) for text in texts]
+        full, partly = self._words.words_of(texts, max_tokens=max_tokens, cut=cut)
         tokens: list[Tokens] = [
             feature_rows([self.features(word) for word in _cut(words, max_tokens, cut)])
             for words in full
         ]
-        return TokenizedTexts(tokens, list(map(len, full)))
+        return TokenizedTexts(tokens, list(map(len, full)), partly)
 
     def decode(self, tokens: Tokens) -> list[str]:
         """Return the words as `WordTokenizer.decode` does; n-grams cannot be read back."""
