@@ -56,6 +56,9 @@ Sentences of many languages as vectors of one space: embed them, find their neig
 language, classify them. Errors are RFC 9457 problem+json with the field at fault and the remedy;
 below /v1 they have OpenAI's shape."""
 
+PUBLIC = (health.router, pages.router)
+"""What wants no key."""
+
 LOCKED = tuple(
     family.router
     for family in (
@@ -112,10 +115,10 @@ def create_app(
     metrics = Metrics()
     metrics.build_info.labels(models.version()).set(1)
     app.state.interlingua = State(settings, metrics)
-    answer_problem = problem_handler(metrics)
+    answer_problem = problem_handler(metrics, routes=[*_public_routes(), *_locked_routes()])
     for handled in HANDLED:
         app.add_exception_handler(handled, answer_problem)
-    for public in (health.router, pages.router):
+    for public in PUBLIC:
         app.include_router(public)
     for router in LOCKED:
         include_locked(app, router, responses=PROBLEMS)
@@ -159,6 +162,10 @@ class _Application(FastAPI):
             if local:
                 layers = LocalHostsMiddleware(layers, host=settings.host, metrics=metrics)
         return ContextMiddleware(HeadMiddleware(layers), metrics, self.traces)
+
+
+def _public_routes() -> list[APIRoute]:
+    return [route for router in PUBLIC for route in routes_of(router)]
 
 
 def _locked_routes() -> list[APIRoute]:

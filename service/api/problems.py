@@ -10,11 +10,11 @@ import http
 import json
 import logging
 import math
-import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -171,15 +171,23 @@ def problem_of(error: Exception) -> Problem:
     return Problem(kind, error.message, error.field, error.given, remedy, retry)
 
 
-def problem_response(error: Exception, scope: Scope) -> Response:
-    """Return the answer to a request that ended in `error`."""
+def problem_response(
+    error: Exception, scope: Scope, *, routes: Sequence[APIRoute] = ()
+) -> Response:
+    """Return the answer to a request that ended in `error`.
+
+    Args:
+        error: What it ended in.
+        scope: The request's.
+        routes: All that there are; they say what an address takes.
+    """
     problem = problem_of(error)
     status = problem.kind.status
     headers: dict[str, str] = {}
     if isinstance(error, HTTPException) and error.headers:
         headers.update(error.headers)
-    if status == http.HTTPStatus.METHOD_NOT_ALLOWED and "app" in scope:
-        headers["Allow"] = allowed_methods(scope, headers.get("Allow", ""))
+    if status == http.HTTPStatus.METHOD_NOT_ALLOWED and routes:
+        headers["Allow"] = allowed_methods(scope["path"], routes, headers.get("Allow", ""))
         problem = replace(problem, remedy=f"It takes {headers['Allow']}.")
     if problem.retry_after_seconds is not None:
         headers["retry-after"] = str(math.ceil(problem.retry_after_seconds))
@@ -198,34 +206,36 @@ def problem_response(error: Exception, scope: Scope) -> Response:
     return _json(members, status, PROBLEM_TYPE, headers)
 
 
-def allowed_methods(scope: Scope, known: str) -> str:
+def allowed_methods(path: str, routes: Sequence[APIRoute], known: str) -> str:
     """Return what an address takes: Starlette names the methods of the first of its routes alone.
 
     Args:
-        scope: Of a request by another method.
-        known: What Starlette says; pages are in no OpenAPI document.
+        path: The address.
+        routes: All that there are.
+        known: What Starlette says.
     """
     methods = {method.strip() for method in known.split(",") if method.strip()}
-    for template, operations in scope["app"].openapi()["paths"].items():
-        parts = re.split(r"\{\w+\}", template)
-        if re.fullmatch("[^/]+".join(map(re.escape, parts)), scope["path"]) or (
-            template.endswith("/{id}")
-            and re.fullmatch("[^/]+".join(map(re.escape, parts[:-1])) + ".+", scope["path"])
-        ):
-            methods |= {method.upper() for method in operations}
+    for route in routes:
+        if route.path_regex.match(path):
+            methods |= route.methods or set()
     if "GET" in methods:
         methods.add("HEAD")
     return ", ".join(sorted(methods))
 
 
-def problem_handler(metrics: Metrics) -> ProblemHandler:
-    """Return what makes an answer of an error among `HANDLED`, and counts rejections."""
+def problem_handler(metrics: Metrics, *, routes: Sequence[APIRoute] = ()) -> ProblemHandler:
+    """Return what makes an answer of an error among `HANDLED`, and counts rejections.
+
+    Args:
+        metrics: Where they are counted.
+        routes: All that there are, for requests by a method that their address does not take.
+    """
 
     async def answer(request: Request, error: Exception) -> Response:
         count_rejection(error, metrics)
         if isinstance(error, errors.StorageError | errors.BundleError):
             log.error("%s", error)  # with the path, which the client is not told
-        return problem_response(error, request.scope)
+        return problem_response(error, request.scope, routes=routes)
 
     return answer
 

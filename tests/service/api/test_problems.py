@@ -76,6 +76,8 @@ async def test_unknown_addresses_and_methods(running: Running) -> None:
         ("/corpora/a/documents/b/c", "DELETE, GET, HEAD"),
         ("/similar", "GET, HEAD, POST"),
         ("/", "GET, HEAD, POST"),
+        ("/health/live", "GET, HEAD"),
+        ("/docs", "GET, HEAD"),
     ],
 )
 async def test_all_methods_of_an_address_are_named(
@@ -84,3 +86,10 @@ async def test_all_methods_of_an_address_are_named(
     response = await running.client.patch(path)
     assert assert_problem(response, 405)["remedy"] == f"It takes {methods}."
     assert response.headers["allow"] == methods
+
+
+async def test_a_wrong_method_has_no_document_made(running: Running) -> None:
+    """It takes half a second of the event loop, which all other requests would wait for."""
+    running.app.openapi_schema = None
+    await running.client.patch("/similar")
+    assert running.app.openapi_schema is None
