@@ -4,7 +4,7 @@ encoder.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -18,7 +18,7 @@ from service.api.explanations import explain
 from service.api.input_vectors import InputVectors, embed_inputs
 from service.api.limits import check_count
 from service.api.openapi import answer, body
-from service.api.responses import Json
+from service.api.responses import Json, JsonRows
 from service.api.schemas.classify import (
     MAX_EXPLAINED,
     ClassifyRequest,
@@ -27,7 +27,7 @@ from service.api.schemas.classify import (
     ScoredLabel,
 )
 from service.api.work import Work, WorkOf
-from service.classification.answers import best_labels
+from service.classification.answers import Scored, best_labels
 from service.classification.example import check_label
 from service.classification.head import Head
 from service.errors import InputError, MalformedError
@@ -38,6 +38,10 @@ from service.inference.session import Vectors
 from service.security.grants import Scope
 
 router = APIRouter(tags=["classify"])
+
+FEW_SCORES = 4096
+"""So many scores, of all inputs and labels together, are made where they are asked for, in a
+millisecond or two; more are made on another thread, so many at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,11 +85,13 @@ async def classify(
     document = head.manifest.document if request.document is None else request.document_options
     first, second = _texts(request.inputs, head)
     found = await _classify(head, encoder, first, second, work, options=options, document=document)
-    scored = best_labels(head, found.probabilities, request.top_k)
-    if request.labels is None:  # the client's own words are no labels for everybody to read
-        work.metrics.observe_labels(head.name, [str(row[0]["label"]) for row in scored])
+    # The client's own words are no labels for everybody to read.
+    counted = request.labels is None
     if not request.explain:
-        return Json(scored)
+        return await _labelled(head, found.probabilities, request.top_k, work, counted=counted)
+    scored = await work.compute(
+        lambda: list(_scored(head, found.probabilities, request.top_k, work, counted=counted))
+    )
     explanations = await explain(
         head, encoder, found.probabilities, work, options=options, document=document,
         first=first, second=second, vectors=(found.first, found.second),
@@ -126,9 +132,10 @@ async def predict(
     second = [row[1] for row in rows] if head.takes_pairs else None
     document = head.manifest.document
     found = await _classify(head, encoder, first, second, work, options=options, document=document)
-    scored = best_labels(head, found.probabilities, None)
-    work.metrics.observe_labels(head.name, [str(row[0]["label"]) for row in scored])
-    return Json(scored[0] if _is_one(request.inputs) else scored)
+    if not _is_one(request.inputs):
+        return await _labelled(head, found.probabilities, None, work, counted=True)
+    (scored,) = _scored(head, found.probabilities, None, work, counted=True)
+    return Json(scored)
 
 
 async def _classify(
@@ -145,8 +152,44 @@ async def _classify(
     others = None
     if second is not None:
         others = await embed_inputs(work, encoder, second, options, document=document)
-    probabilities = head.predict(vectors.vectors, None if others is None else others.vectors)
-    return Classified(vectors, others, probabilities)
+    both = vectors.vectors, None if others is None else others.vectors
+    if len(first) * len(head.labels) <= FEW_SCORES:
+        return Classified(vectors, others, head.predict(*both))
+    return Classified(vectors, others, await work.compute(head.predict, *both))
+
+
+async def _labelled(
+    head: Head, probabilities: Vectors, top_k: int | None, work: Work, *, counted: bool
+) -> Json:
+    """Return the answer: the labels of each input.
+
+    Args:
+        head: Whose labels.
+        probabilities: float32 [inputs, labels].
+        top_k: So many of them; all where None.
+        work: The request's.
+        counted: Whether the metrics hear of the likeliest.
+    """
+
+    def answer_of() -> Json:
+        return JsonRows(_scored(head, probabilities, top_k, work, counted=counted))
+
+    if probabilities.size <= FEW_SCORES:
+        return answer_of()
+    return await work.compute(answer_of)
+
+
+def _scored(
+    head: Head, probabilities: Vectors, top_k: int | None, work: Work, *, counted: bool
+) -> Iterator[Scored]:
+    """Give the labels of each input, made as they are asked for: a row of many is 200 kB."""
+    step = max(FEW_SCORES // len(head.labels), 1)
+    for begin in range(0, len(probabilities), step):
+        work.check()
+        scored = best_labels(head, probabilities[begin : begin + step], top_k)
+        if counted:
+            work.metrics.observe_labels(head.name, [str(row[0]["label"]) for row in scored])
+        yield from scored
 
 
 async def _head_and_encoder(request: ClassifyRequest, work: Work) -> tuple[Head, Encoder]:

@@ -17,7 +17,7 @@ from service.api.hits import check_fields, hit_answer
 from service.api.input_vectors import embed_inputs
 from service.api.limits import check_count
 from service.api.openapi import answer, body
-from service.api.responses import Json
+from service.api.responses import Json, JsonRows
 from service.api.schemas.similar import MAX_HITS, MAX_NEIGHBOURS, HitAnswer, SimilarRequest
 from service.api.state import Resources
 from service.api.validation import called
@@ -114,7 +114,7 @@ async def _search(
     found = await work.read(find, corpus, vectors, query)
     work.searched(corpus.name, time.perf_counter() - started)
     # Many hits are tens of megabytes of JSON, which all other requests would wait for.
-    return await work.read(lambda: Json(answer_of(found)))
+    return await work.read(lambda: JsonRows(answer_of(found)))
 
 
 def _check_queries(request: SimilarRequest, work: Work) -> None:

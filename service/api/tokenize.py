@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -10,7 +11,7 @@ from service.api.auth import needs
 from service.api.body import json_body
 from service.api.limits import check_count
 from service.api.openapi import answer, body
-from service.api.responses import Json
+from service.api.responses import Json, JsonRows
 from service.api.schemas.tokenize import DecodeRequest, TokenAnswer, TokenizeRequest
 from service.api.token_input import native_decoder
 from service.api.work import Work, WorkOf
@@ -36,22 +37,22 @@ async def tokenize(
     """
     check_count(request.inputs, work.max_inputs, field="inputs")
     encoder = work.resources.encoder(request.model, language=request.language)
-    return Json(await work.run(_pieces, encoder, request))
+    # On another thread: a text of megabytes has a hundred times as much of JSON.
+    return await work.compute(lambda: JsonRows(_pieces(encoder, request, work)))
 
 
-def _pieces(encoder: Encoder, request: TokenizeRequest) -> list[list[dict[str, object]]]:
+def _pieces(
+    encoder: Encoder, request: TokenizeRequest, work: Work
+) -> Iterator[list[dict[str, object]]]:
     prefix = encoder.prompt_prefix(request.prompt_name)
-    found: list[list[dict[str, object]]] = []
     for text in request.inputs:
+        work.check()
         tower, _ = encoder.tower_for(text, request.language)
         pieces = tower.tokenizer.pieces(prefix + text, special=request.add_special_tokens)
-        found.append(
-            [
-                {"id": p.id, "text": p.text, "special": p.special, "start": p.start, "stop": p.stop}
-                for p in pieces
-            ]
-        )
-    return found
+        yield [
+            {"id": p.id, "text": p.text, "special": p.special, "start": p.start, "stop": p.stop}
+            for p in pieces
+        ]
 
 
 @router.post(

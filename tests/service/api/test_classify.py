@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from service.classification.head import read_head
+from service.classification.answers import Scored, best_labels
+from service.classification.head import Head, read_head
 from service.inference.encoder import Encoder
+from service.inference.session import Vectors
 from tests.service.api.conftest import LABELS
 from tests.service.api.running import Running, assert_problem, run_app, tiny_settings
 
@@ -122,3 +125,31 @@ async def test_without_a_classifier_it_says_how_to_get_one(
 
 def test_the_scores_are_finite(tiny_head: Path, tiny_encoder: Encoder) -> None:
     assert np.isfinite(read_head(tiny_head).predict(tiny_encoder.encode([""]))).all()
+
+
+async def test_many_scores_are_made_in_parts_and_off_the_event_loop(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"inputs": [f"{word} {n}" for n in range(5) for word in (CAT, BREAD)]}
+    at_once = (await running.client.post("/classify", json=body)).json()
+    predicted = {"inputs": [[text] for text in body["inputs"]]}
+    predicted_at_once = (await running.client.post("/predict", json=predicted)).json()
+    counted = await running.metric(
+        "interlingua_classifications_total", classifier="subjects", label="animals"
+    )
+    made: list[tuple[threading.Thread, int]] = []
+
+    def noting(head: Head, probabilities: Vectors, top_k: int | None) -> list[Scored]:
+        made.append((threading.current_thread(), len(probabilities)))
+        return best_labels(head, probabilities, top_k)
+
+    monkeypatch.setattr("service.api.classify.FEW_SCORES", 2 * len(LABELS))
+    monkeypatch.setattr("service.api.classify.best_labels", noting)
+    assert (await running.client.post("/classify", json=body)).json() == at_once
+    assert (await running.client.post("/predict", json=predicted)).json() == predicted_at_once
+    again = await running.metric(
+        "interlingua_classifications_total", classifier="subjects", label="animals"
+    )
+    assert again == 2 * counted > 0
+    assert [rows for _, rows in made] == [2] * 10
+    assert threading.main_thread() not in {thread for thread, _ in made}
