@@ -7,8 +7,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from service.durable import STAGED
+from service.durable import STAGED, sync
 from service.errors import ConflictError, NotFoundError, StorageError
+from service.locks import locked
 
 PARTS = ("corpora", "classifiers", "jobs")
 """What of a data directory cannot be made again. A backup may lie beside them, as in a container
@@ -26,11 +27,13 @@ def back_up(data: Path, to: Path) -> list[Path]:
 
     SQLite's own backup copies each database as it is at one moment, whoever writes to it; what is
     acknowledged before this call is in it, but for what is dropped before it is reached. Indexes
-    are left out: they are built from the database.
+    are left out: they are built from the database. `to` is there once it is whole: until then it is
+    filled under a name that begins with a dot, and what a killed process left there is deleted.
 
     Raises:
         NotFoundError: There is no such data directory.
-        ConflictError: There is something at `to` already, or it lies among what is copied.
+        ConflictError: There is something at `to` already, it lies among what is copied, or another
+            process makes it.
         StorageError: The disk refused, or a database is damaged.
     """
     if not data.is_dir():
@@ -49,16 +52,38 @@ def back_up(data: Path, to: Path) -> list[Path]:
             given=str(to),
             remedy="Name a directory elsewhere.",
         )
-    copied = []
+    staging = to.parent / f".{to.name}{STAGED}"
     try:
-        to.mkdir(parents=True)
-        for file in _files(data):
-            copy = to / file.relative_to(data)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            if _copy(file, copy):
-                copied.append(file.relative_to(data))
+        staging.mkdir(parents=True, exist_ok=True)
+        with locked(staging, wait=False):
+            try:
+                copied = _fill(staging, data)
+                staging.rename(to)
+                sync(to.parent)
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)  # nothing there if it was renamed
+    except BlockingIOError as error:
+        raise ConflictError(
+            "Another process makes this backup.",
+            field="to",
+            given=str(to),
+            remedy="Wait until it has, or name another directory.",
+        ) from error
     except (OSError, sqlite3.Error) as error:
-        raise StorageError(f"The backup is not whole: {error}.", path=to) from error
+        raise StorageError(f"The backup was given up: {error}.", path=to) from error
+    return copied
+
+
+def _fill(staging: Path, data: Path) -> list[Path]:
+    """Copy into `staging`, emptied first; return what was copied, relative."""
+    for left in staging.iterdir():
+        shutil.rmtree(left)
+    copied = []
+    for file in _files(data):
+        copy = staging / file.relative_to(data)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if _copy(file, copy):
+            copied.append(file.relative_to(data))
     return copied
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from click.testing import CliRunner
 from service.cli import main
 from service.durable import STAGED
 from service.errors import ConflictError, NotFoundError, StorageError
+from service.locks import locked
 from service.search.backup import _files, back_up
 from service.search.corpora import Corpora
 from service.search.document import Document
@@ -162,6 +165,34 @@ def test_nothing_is_overwritten(data: Path, corpora: Corpora, tmp_path: Path) ->
         back_up(tmp_path / "none", tmp_path / "backup")
 
 
+def test_a_backup_that_is_killed_is_no_backup(data: Path, corpora: Corpora, tmp_path: Path) -> None:
+    """It stood under its name by half, and looked like a whole one."""
+    corpora.close()
+    (data / "classifiers").mkdir()
+    for number in range(3000):
+        (data / "classifiers" / f"{number:04}").write_bytes(b"x")
+    to, script = tmp_path / "backup", "import sys; from service.cli import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", script, "backup", "--data", str(data), str(to)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while len(list(tmp_path.glob("*/classifiers/0009"))) < 2:  # the copy of it is not there yet
+        assert process.poll() is None, "it ended before it was killed"
+    process.kill()
+    process.wait()
+    assert not to.exists()
+    copied = back_up(data, to)
+    assert len(copied) == len([path for path in to.rglob("*") if path.is_file()]) > 3000
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "backup"}
+
+
+def test_two_backups_to_one_place_are_one(data: Path, corpora: Corpora, tmp_path: Path) -> None:
+    corpora.close()
+    beside = tmp_path / f".backup{STAGED}"
+    beside.mkdir()
+    with locked(beside), pytest.raises(ConflictError, match="Another process"):
+        back_up(data, tmp_path / "backup")
+    back_up(data, tmp_path / "backup")
+
+
 def test_a_damaged_database_is_no_backup(data: Path, corpora: Corpora, tmp_path: Path) -> None:
     write(corpora, [str(number) for number in range(200)])
     corpora.close()
@@ -171,6 +202,7 @@ def test_a_damaged_database_is_no_backup(data: Path, corpora: Corpora, tmp_path:
     file.write_bytes(content)
     with pytest.raises((StorageError, sqlite3.DatabaseError)):
         back_up(data, tmp_path / "backup")
+    assert {path.name for path in tmp_path.iterdir()} == {"data"}
 
 
 def test_the_command(data: Path, corpora: Corpora, tmp_path: Path) -> None:
