@@ -5,7 +5,7 @@ offset, grouping and margin are made of the backend's own search, so every engin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,12 +96,26 @@ def check_texts(texts: Sequence[str], *, field: str) -> None:
             )
 
 
-def find(corpus: CorpusBackend, vectors: Vectors, query: Query) -> list[list[Found]]:
+def find(
+    corpus: CorpusBackend,
+    vectors: Vectors,
+    query: Query,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> list[list[Found]]:
     """Return for each of `vectors` [queries, dimension] what `query` asks for, best first.
+
+    Args:
+        corpus: Where to look.
+        vectors: To what.
+        query: For what.
+        check: Called before each search in the corpus, and before the hits of a vector are put
+            together or ordered anew; what it raises ends the work.
 
     Raises:
         InputError: What `CorpusBackend.search` raises.
     """
+    check()
     wanted = query.offset + query.k
     if query.grouping is None and not query.by_margin:
         rows = _search(corpus, vectors, query, wanted)
@@ -110,9 +124,11 @@ def find(corpus: CorpusBackend, vectors: Vectors, query: Query) -> list[list[Fou
     pending = list(range(len(vectors)))
     answers: list[list[Found]] = [[] for _ in pending]
     while pending:
+        check()
         rows = _search(corpus, vectors[pending], _only(query, pending), depth)
         short = []
         for number, row in zip(pending, rows, strict=True):
+            check()
             answers[number] = _arranged_as_there(corpus, row, query)[query.offset : wanted]
             exhausted = len(row) < depth or depth == MAX_DEPTH
             if len(answers[number]) < query.k and not exhausted:

@@ -1,19 +1,24 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from service.api import similar
 from service.inference.encoder import Encoder
-from service.search.query import Found
+from service.search.corpus import Corpus
+from service.search.document import Hit
+from service.search.query import Found, find
 from tests.service.api.running import (
     DOCUMENTS,
     Running,
     assert_problem,
+    post_and_leave,
     run_app,
     tiny_settings,
 )
@@ -304,3 +309,44 @@ async def test_a_search_is_given_up_when_the_requests_time_is_over(
     finally:
         release.set()
     assert_problem(response, 504)
+
+
+async def test_a_search_that_nobody_waits_for_goes_no_further(
+    library: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Margins take a search for the neighbours of each hit; the first is held until it is late."""
+    late, searches, ended = threading.Event(), 0, threading.Event()
+    search = Corpus.search
+
+    def held(corpus: Corpus, *args: Any, **kwargs: Any) -> list[list[Hit]]:  # noqa: ANN401
+        nonlocal searches
+        searches += 1
+        assert late.wait(20)
+        return search(corpus, *args, **kwargs)
+
+    def found(*args: Any, **kwargs: Any) -> list[list[Found]]:  # noqa: ANN401
+        try:
+            return find(*args, **kwargs)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Corpus, "search", held)
+    monkeypatch.setattr(similar, "find", found)
+    body = {"inputs": QUERY, "k": 2, "margin": True}
+    answer = await library.client.post("/similar", json=body, headers={"x-request-timeout": "0.5"})
+    assert_problem(answer, 504)
+    late.set()
+    assert await asyncio.to_thread(ended.wait, 20)
+    assert searches == 1
+
+    late.clear()
+    ended.clear()
+    gone = asyncio.Event()
+    asked = asyncio.create_task(post_and_leave(library, "/similar", body, leave=gone))
+    while searches < 2:
+        await asyncio.sleep(0.01)
+    gone.set()
+    assert await asyncio.wait_for(asked, 10) == []
+    late.set()
+    assert await asyncio.to_thread(ended.wait, 20)
+    assert searches == 2

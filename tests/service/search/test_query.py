@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.errors import InputError
+from service.errors import DeadlineError, InputError
 from service.inference.session import Vectors
 from service.search.corpora import Corpora, Corpus
 from service.search.document import Document
@@ -51,6 +51,22 @@ def clustered(corpora: Corpora, groups: int, each: int) -> Corpus:
         near = axis + 0.02 * rng.standard_normal((each, DIMENSION)).astype(np.float32)
         corpus.upsert([Document(f"{g}-{i}", "text", None, {"g": g}) for i in range(each)], near)
     return corpus
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_a_search_is_broken_off_between_its_steps(corpus: Corpus, most: int) -> None:
+    """Before it begins, and before the hits of each vector are ordered."""
+    asked = 0
+
+    def check() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > most:
+            raise DeadlineError("It is late.")
+
+    with pytest.raises(DeadlineError):
+        find(corpus, QUERIES, Query(by_margin=True), check=check)
+    assert asked == most + 1
 
 
 @pytest.mark.parametrize("query", [Query(grouping=Grouping(score=0.98)), Query(by_margin=True)])
