@@ -30,7 +30,10 @@ TokenInput = Literal["reject", "native", "cl100k_base"]
 
 
 def _resolved(path: Path) -> Path:
-    return path.expanduser().resolve()
+    try:
+        return path.expanduser().resolve()
+    except RuntimeError as error:  # what pathlib raises is no ValueError, which pydantic explains
+        raise ValueError(f"the path {path} leads nowhere: {error}") from None
 
 
 Directory = Annotated[Path, AfterValidator(_resolved)]

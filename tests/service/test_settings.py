@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,17 @@ def test_more_workers_than_cores_are_refused() -> None:
 def test_impossible_values_are_refused(field: str, value: object) -> None:
     with pytest.raises(ValidationError, match=field):
         make(**{field: value})
+
+
+@pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="such links are followed; what uses the path says so"
+)
+@pytest.mark.parametrize("field", ["data", "model", "head", "api_keys_file"])
+def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path, field: str) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(ValidationError, match="leads nowhere"):
+        make(**{field: [loop] if field in ("model", "head") else loop})
 
 
 def test_queue_smaller_than_a_batch_is_refused() -> None:
