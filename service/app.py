@@ -41,7 +41,7 @@ from service.api.openapi import OPENAI_PROBLEMS, PROBLEMS, describe
 from service.api.problems import HANDLED, problem_handler
 from service.api.room import RoomMiddleware
 from service.api.state import Resources, State, state_of
-from service.errors import InterlinguaError
+from service.errors import InterlinguaError, UnavailableError
 from service.inference.opening import Opening
 from service.security.exposure import asks_for_keys, is_loopback
 from service.security.grants import Scope
@@ -194,11 +194,25 @@ async def _load(state: State, opening: Opening | None) -> Resources | None:
     try:
         resources = await asyncio.to_thread(load, state.settings, state.metrics, opening)
     except Exception as error:
-        if isinstance(error, InterlinguaError):
-            log.error("loading failed: %s", error)
+        failure = _too_little_memory(error) or error
+        if isinstance(failure, InterlinguaError):
+            log.error("loading failed: %s", failure)
         else:
             log.exception("loading failed unexpectedly; this is a bug")
-        state.fail(error)
+        state.fail(failure)
         return None
     state.become_ready(resources)
     return resources
+
+
+def _too_little_memory(error: Exception) -> InterlinguaError | None:
+    """Return what to say where a limit of the process ended loading; None where something else."""
+    # Python has no class of its own for a thread that the system refuses.
+    if not isinstance(error, MemoryError) and "can't start new thread" not in str(error):
+        return None
+    return UnavailableError(
+        "The limits of this process are too low to load what it is to serve: the system refused "
+        f"{'memory' if isinstance(error, MemoryError) else 'a thread'}.",
+        remedy="Raise its limits of memory (ulimit -v) and threads (ulimit -u, pids of a cgroup), "
+        "or serve fewer models with fewer --workers.",
+    )

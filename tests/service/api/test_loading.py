@@ -65,6 +65,28 @@ async def test_a_bad_bundle_never_gets_ready(tiny_bundle: Path, tmp_path: Path) 
         assert_problem(await running.client.post("/embed", json={"inputs": "a"}), 503)
 
 
+@pytest.mark.parametrize(
+    ("error", "refused"),
+    [(MemoryError(), "memory"), (RuntimeError("can't start new thread"), "a thread")],
+)
+async def test_limits_that_are_too_low_are_no_bug(
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    refused: str,
+) -> None:
+    def load(settings: Settings, metrics: Metrics, opening: None) -> Resources:
+        raise error
+
+    monkeypatch.setattr("service.app.load", load)
+    async with run_app(settings) as running:
+        assert f"refused {refused}." in str(running.state.failure)
+        assert "ulimit" in str(running.state.failure)
+        assert (await running.client.get("/health/ready")).status_code == 503
+    assert "bug" not in caplog.text
+
+
 async def test_two_models_of_one_name_are_refused(tiny_bundle: Path, tmp_path: Path) -> None:
     settings = tiny_settings(tiny_bundle, tmp_path, model=[tiny_bundle, tiny_bundle])
     async with run_app(settings) as running:
