@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from service.durable import replace_durably
+from service.durable import STAGED, replace_durably
 from service.jobs.job import JobState, JobStatus
 
 _STATUS = TypeAdapter(JobStatus)
@@ -45,7 +45,13 @@ class Journal:
             self._path(id).unlink()
 
     def read(self) -> Iterator[JobStatus]:
-        """Give every job that is remembered; those that were not over are interrupted now."""
+        """Give every job that is remembered; those that were not over are interrupted now.
+
+        What a killed process was writing is deleted.
+        """
+        for left in self._directory.glob(f"*{STAGED}"):
+            with suppress(OSError):
+                left.unlink()
         for path in sorted(self._directory.glob("*.json")):
             try:
                 status = _STATUS.validate_json(path.read_bytes())

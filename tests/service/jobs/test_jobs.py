@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from service.durable import STAGED
 from service.errors import (
     ConflictError,
     InputError,
@@ -194,8 +195,10 @@ def test_a_job_that_a_kill_met_is_interrupted(tmp_path: Path) -> None:
     gate = Gate()
     job = jobs.submit("count", "sheep", gate)
     assert gate.reached.wait(SECONDS)
-    # What a killed process leaves is the record of its last state.
+    # What a killed process leaves is the record of its last state, and what it was writing.
+    (tmp_path / f"{job.status.id}.json.123{STAGED}").write_bytes(b'{"id": ')
     (after,) = Jobs(tmp_path, describe=describe).list()
+    assert [path.name for path in tmp_path.iterdir()] == [f"{job.status.id}.json"]
     assert after.status.id == job.status.id
     assert after.status.state is JobState.INTERRUPTED
     assert after.status.finished is not None
