@@ -40,7 +40,7 @@ class Truncation(Request):
         "refused. Cut by default, and said in x-truncated",
     )  # fmt: skip
     truncation_direction: Direction = Field(
-        "right", description="The end that is cut off: Right or Left"
+        "Right", validate_default=True, description="The end that is cut off: Right or Left"
     )
 
     @property

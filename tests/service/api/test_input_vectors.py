@@ -21,6 +21,12 @@ async def test_windows_of_the_papers_overlap_are_taken(running: Running) -> None
         assert response.status_code == 200, response.text
 
 
+@pytest.mark.parametrize("words", [1, 63, 64, 1024, 1025, 8192])
+async def test_every_window_has_a_stride_where_none_is_sent(running: Running, words: int) -> None:
+    response = await running.client.post("/embed", json=WINDOWS | {"window_words": words})
+    assert response.status_code == 200, response.text
+
+
 @pytest.mark.parametrize("path", ["/embed", "/similar", "/classify"])
 @pytest.mark.parametrize(
     ("words", "stride", "field"),
