@@ -35,15 +35,11 @@ def _route(document: Schema, method: str, path: str, route: Schema) -> list[str]
     parts = [f"## {method.upper()} {path}", route.get("description") or route["summary"]]
     content = route.get("requestBody", {}).get("content", {}).get("application/json")
     schema = _resolved(document, content["schema"]) if content else {}
-    required = set(schema.get("required", ()))
     rows = [
         (_name(p["name"], p.get("required", False)), f"{_kind(p['schema'])} ({p['in']})",
-         p.get("description", ""))
+         _said(p.get("description", ""), p["schema"]))
         for p in route.get("parameters", ())
-    ] + [
-        (_name(name, name in required), _kind(field), field.get("description", ""))
-        for name, field in schema.get("properties", {}).items()
-    ]  # fmt: skip
+    ] + _fields(document, schema)  # fmt: skip
     if rows:
         parts.append(table(("field", "type", "what"), rows))
     examples = schema.get("examples")
@@ -55,6 +51,27 @@ def _route(document: Schema, method: str, path: str, route: Schema) -> list[str]
         if status.startswith("2")
     ]
     return [*parts, "\n".join(f"- {answer}" for answer in answers)]
+
+
+def _fields(document: Schema, schema: Schema, inside: str = "") -> list[tuple[str, str, str]]:
+    """Return a row a field, each field that is an object followed by its own."""
+    required = set(schema.get("required", ()))
+    rows = []
+    for name, field in schema.get("properties", {}).items():
+        said = _said(field.get("description", ""), field)
+        rows.append((_name(inside + name, name in required), _kind(field), said))
+        for part in (field, *field.get("anyOf", ())):
+            if "$ref" in part:
+                rows += _fields(document, _resolved(document, part), f"{inside}{name}.")
+    return rows
+
+
+def _said(description: str, schema: Schema) -> str:
+    default = schema.get("default")
+    if not default:
+        return description
+    said = default if isinstance(default, str) else json.dumps(default)
+    return f"{description}; {said} if left out"
 
 
 def _resolved(document: Schema, schema: Schema) -> Schema:

@@ -29,6 +29,23 @@ function kind(schema) {
   return schema.type || (schema.$ref ? "object" : "any");
 }
 
+// What a field is and, where it has one, its default.
+function said(field, description = field.description || "") {
+  const given = field.default;
+  if (!given) return description;
+  return `${description}; ${typeof given === "string" ? given : JSON.stringify(given)} if left out`;
+}
+
+// A row a field; a field that is an object is followed by its own.
+function rows(api, schema, inside = "") {
+  const required = new Set(schema.required || []);
+  return Object.entries(schema.properties || {}).flatMap(([name, field]) => [
+    [inside + name, kind(field), said(field), required.has(name)],
+    ...[field, ...(field.anyOf || [])].filter((part) => part.$ref)
+      .flatMap((part) => rows(api, resolve(api, part), `${inside}${name}.`)),
+  ]);
+}
+
 function table(parent, rows) {
   if (rows.length === 0) return;
   const body = add(add(parent, "table"), "tbody");
@@ -64,13 +81,11 @@ function show(api, path, method, route) {
   for (const line of (route.description || "").split("\n\n")) prose(section, line);
   const content = route.requestBody && route.requestBody.content["application/json"];
   const schema = content && resolve(api, content.schema);
-  const fields = Object.entries((schema && schema.properties) || {});
-  const required = new Set((schema && schema.required) || []);
   table(section, [
     ...(route.parameters || []).map((p) => [
-      p.name, `${kind(p.schema)} (${p.in})`, p.description, p.required,
+      p.name, `${kind(p.schema)} (${p.in})`, said(p.schema, p.description), p.required,
     ]),
-    ...fields.map(([name, field]) => [name, kind(field), field.description, required.has(name)]),
+    ...rows(api, schema || {}),
   ]);
   add(section, "pre", curl(method, path, schema, route.parameters || []));
 }

@@ -130,5 +130,12 @@ def test_the_page_of_the_api_lists_every_address(page: Page, server: Server) -> 
     assert page.locator("section h2").count() == sum(map(len, addresses.values()))
     assert "`" not in page.inner_text("#routes p >> nth=0")
     assert page.locator("#routes p code").count() > 3
+    corpus = page.locator("section", has=page.get_by_role("heading", name="PUT /corpora/{name}"))
+    words = corpus.locator("tr", has_text="passages.words").inner_text()
+    assert words.split("\t") == [
+        "passages.words",
+        "integer",
+        "Of the longest passage; 128 if left out",
+    ]
     (search,) = page.locator("pre", has_text="curl -G").all_inner_texts()
     assert search.endswith("/similar \\\n  --data-urlencode 'q=Warum schwimmt Eis?'")

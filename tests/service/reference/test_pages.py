@@ -57,6 +57,13 @@ def test_every_command_is_there() -> None:
         assert f"## interlingua {command}\n" in page
 
 
+def test_a_field_that_is_an_object_is_followed_by_its_own_with_their_defaults() -> None:
+    rows = api_page().splitlines()
+    words = "| `passages.words` | integer | Of the longest passage; 128 if left out |"
+    assert rows.index(words) > next(n for n, row in enumerate(rows) if row.startswith("| `passag"))
+    assert any(row.startswith("| `corpus.label_field` * | string | ") for row in rows)
+
+
 def test_every_field_of_a_body_says_what_it_is() -> None:
     rows = [line.split(" | ") for line in api_page().splitlines() if line.startswith("| `")]
     silent = [row for row in rows if not row[2].strip(" |") and "(path)" not in row[1]]
