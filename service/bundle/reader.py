@@ -74,6 +74,12 @@ def read_manifest(path: Path, schema: type[Schema]) -> Schema:
     try:
         return schema.model_validate_json(path.read_bytes())
     except FileNotFoundError:
+        if not path.parent.exists():
+            names = "; `interlingua models list` shows the names that stand for one"
+            raise BundleError(
+                f"There is no directory {path.parent}.",
+                remedy=f"Correct the path{names if path.name == MANIFEST_FILE else ''}.",
+            ) from None
         raise BundleError(
             f"{path.parent} is no bundle: it has no {path.name}.",
             remedy="Give the directory that `interlingua train` or `export` wrote.",

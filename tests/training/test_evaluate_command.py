@@ -62,8 +62,8 @@ def test_languages_may_have_blanks_between(model: str, data: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--model", "http://127.0.0.1:1", "--record"], "is no bundle"),
-        (["--model", "interlingua-fast", "--record"], "is no bundle"),
+        (["--model", "http://127.0.0.1:1", "--record"], "Measure the bundle's directory"),
+        (["--model", "interlingua-fast", "--record"], "no directory interlingua-fast"),
         (["--model", "MODEL", "--plot", "a.gif"], "end in"),
     ],
 )

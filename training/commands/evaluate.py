@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from service.errors import BundleError
 from training.commands.options import DATA, need_torch
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def evaluate(
     from training.evaluation.models import open_model
     from training.evaluation.plots import check_ending, draw_figures
     from training.evaluation.protocols import make_protocol
+    from training.evaluation.remote import is_url
     from training.export import open_bundle
     from training.run import record_figures
 
@@ -81,6 +83,11 @@ def evaluate(
     if plot is not None:
         check_ending(plot)
     if record:
+        if is_url(model):
+            raise BundleError(
+                "--record writes into a bundle's manifest, and a server's is not at hand.",
+                remedy="Measure the bundle's directory.",
+            )
         open_bundle(Path(model))
     opened = open_model(model)
     names = protocols or measurable(folder if data else None, named or opened.languages)

@@ -99,7 +99,7 @@ def test_a_changed_file_is_found(source: Path, tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (("remove", "nothing", "--yes"), 1, "there are: none"),
-        (("inspect", "nothing"), 1, "it has no bundle.json"),
+        (("inspect", "nothing"), 1, "no directory nothing. Correct the path; `interlingua models"),
         (("import", ".", "--prompt", "query"), 2, "NAME=TEXT"),
         (("import", ".."), 1, "was written by neither"),
         (("import", "."), 1, "neither ONNX weights"),
