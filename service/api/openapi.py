@@ -50,7 +50,7 @@ _SCHEMAS = "#/components/schemas/"
 _REASONS = {
     400: "The request cannot be read",
     401: "A valid API key is needed",
-    403: "The key has not the scope, or may not touch the corpus",
+    403: "The key has not the scope, or may not touch the corpus; without keys, a foreign page",
     404: "There is nothing of this name",
     408: "The body did not come in time",
     409: "It does not fit what is there",

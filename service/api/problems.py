@@ -64,7 +64,7 @@ class Kind:
 KINDS: dict[type[Exception], Kind] = {
     errors.MalformedError: Kind(400, "malformed", "The request cannot be read"),
     errors.AuthenticationError: Kind(401, "unauthenticated", "A valid API key is needed"),
-    errors.ForbiddenError: Kind(403, "forbidden", "This key may not do that"),
+    errors.ForbiddenError: Kind(403, "forbidden", "This is not allowed"),
     errors.NotFoundError: Kind(404, "not-found", "There is nothing of this name"),
     errors.ConflictError: Kind(409, "conflict", "It does not fit what is there"),
     errors.SlowClientError: Kind(408, "too-slow", "The body did not come in time"),
