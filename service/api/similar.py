@@ -67,12 +67,19 @@ async def similar_to_one(
     work: WorkOf,
     q: Annotated[str, Parameter(description="A text", examples=["Warum schwimmt Eis?"])],
     corpus: Annotated[str | None, Parameter(description="Where to look")] = None,
-    k: Annotated[int, Parameter(ge=1, le=MAX_HITS, description="How many hits")] = 10,
+    k: Annotated[
+        int, Parameter(ge=1, le=MAX_HITS, description=f"How many hits, 1 to {MAX_HITS}")
+    ] = 10,
     languages: Annotated[
         str | None, Parameter(description="Only documents in these, such as de,fr")
     ] = None,
     min_score: Annotated[float | None, Parameter(ge=-1, le=1, description="Least cosine")] = None,
-    offset: Annotated[int, Parameter(ge=0, description="So many of the best are left out")] = 0,
+    offset: Annotated[
+        int,
+        Parameter(
+            ge=0, description=f"So many of the best are left out; offset + k may be {MAX_DEPTH:,}"
+        ),
+    ] = 0,
     filter: FilterParameter = None,
     model: Annotated[str | None, Parameter(description="A loaded model")] = None,
 ) -> Json:

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSche
 from service.api.schemas.parts import Answer, LanguageCode, ModelName, Request, Texts
 from service.api.schemas.splitting import DocumentFields
 from service.errors import InputError
+from service.search.query import MAX_DEPTH
 
 MAX_HITS = 1000
 MAX_NEIGHBOURS = 256 * MAX_HITS
@@ -80,7 +81,10 @@ class SimilarRequest(DocumentFields):
         None, ge=-1, le=1, description="Only hits of at least this cosine, -1 to 1"
     )
     offset: int = Field(
-        0, ge=0, description="So many of the best are left out: for the pages after the first"
+        0,
+        ge=0,
+        description="So many of the best are left out: for the pages after the first; "
+        f"offset + k may be {MAX_DEPTH:,}",
     )
     fields: list[str] | None = Field(
         None, min_length=1,
