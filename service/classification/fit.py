@@ -79,7 +79,8 @@ def fit(
 
     The strongest regularisation whose held-out error is within one standard error of the least is
     taken (Breiman et al. 1984, section 3.4.3): of weights that do as well in the languages of the
-    examples, the simplest serve the other languages best.
+    examples, the simplest serve the other languages best. Departure: those that give every held-out
+    text the same answer are taken only where all of these do.
 
     Args:
         features: float [N, D]; where there are very many, in random order.
@@ -126,6 +127,7 @@ class _Tried:
     linears: list[Linear]
     held_out: Matrix  # logits of the folds' held-out rows, fold after fold
     errors: npt.NDArray[np.float64]  # of each of these rows, or of each group of them
+    tells_apart: bool  # whether these rows do not all get the same answer
 
 
 class _Path:
@@ -167,7 +169,9 @@ class _Path:
         best = min(tried, key=lambda one: float(one.errors.mean()))
         slack = float(best.errors.std()) / len(best.errors) ** 0.5
         limit = float(best.errors.mean()) + slack
-        return next(one for one in tried if float(one.errors.mean()) <= limit)
+        as_good = [one for one in tried if float(one.errors.mean()) <= limit]
+        # One that gives every text the frequent label is the simplest, and useless.
+        return next((one for one in as_good if one.tells_apart), as_good[0])
 
     def fit_all(self, strength: float, start: Linear | None = None) -> Linear:
         """Return the weights for a strength, fitted on every example."""
@@ -193,7 +197,9 @@ class _Path:
         errors = _errors(held_out, self._targets[rows])
         if self._groups is not None:
             errors = _means(errors, self._groups[rows])
-        return _Tried(strength, linears, held_out, errors)
+        return _Tried(
+            strength, linears, held_out, errors, tells_apart=_tells_apart(held_out, self._targets)
+        )
 
     def _fit(
         self,
@@ -236,6 +242,12 @@ def _errors(logits: Matrix, truth: Targets) -> npt.NDArray[np.float64]:
     if truth.ndim == 2:
         return log_losses(logits, truth, temperature=fit_temperature(logits, truth))
     return np.asarray(~all_right(logits, truth), dtype=np.float64)
+
+
+def _tells_apart(logits: Matrix, truth: Targets) -> bool:
+    """Return whether there are two rows with different answers."""
+    answers = logits >= 0 if truth.ndim == 2 else logits.argmax(axis=1)[:, None]
+    return bool((answers != answers[:1]).any())
 
 
 def _means(

@@ -91,6 +91,18 @@ def test_a_rare_label_is_learned_where_strong_regularisation_is_blind_to_it() ->
     assert report_of(fitted(vectors, targets)).accuracy > 0.95
 
 
+def test_of_strengths_that_do_as_well_none_is_taken_that_gives_one_answer_to_all() -> None:
+    targets = np.random.default_rng(1).permutation(np.arange(100) % 10 == 0).astype(np.int64)
+    noise = np.random.default_rng(2).standard_normal((100, 16))
+    noise[:, 0] += 2 * targets
+    vectors = (noise / 30).astype(np.float32)
+    confusion = report_of(fitted(vectors, targets)).confusion
+    assert confusion is not None
+    assert sum(row[1] for row in confusion.rows) > 0  # the rare label is given
+    several = np.stack([0 * targets, targets, 0 * targets], axis=1).astype(np.int8)
+    assert (fitted(vectors, several).linear.logits(vectors)[:, 1] > 0).any()
+
+
 def test_two_examples_a_label_are_enough() -> None:
     found = fitted(*clouds(6, noise=0.3))
     assert report_of(found).folds == 2
