@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from training.data.lines import OnBroken
+
+Size = Annotated[int, 1]
+"""How many or how wide: `--set` refuses what is below 1, which no loop and no layer can have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +29,10 @@ class TextParameters:
 class TranslationParameters(TextParameters):
     """The same for systems that learn by translating, and how long they do."""
 
-    steps: int
+    steps: Size
     develop_every: int = 500  # steps
     log_every: int = 50  # steps
-    max_tokens: int = 256  # of a text that is served
+    max_tokens: Size = 256  # of a text that is served
 
 
 class TextSource(TypedDict):

@@ -18,7 +18,7 @@ from training.export import Model, Tower
 from training.loop import Phase, Precision
 from training.objectives.distance_constraint import TmdeDistance
 from training.objectives.translation import TranslationLoss
-from training.parameters import TranslationParameters
+from training.parameters import Size, TranslationParameters
 from training.paths import Mixture, TrainingPath, each_to_pivots, even
 from training.preparation import provenance
 from training.schedules import Schedule
@@ -33,16 +33,16 @@ class PivotParameters(TranslationParameters):
     languages: tuple[str, ...] = ("en", "de", "fr", "es", "it")  # section 4.2
     pivots: tuple[str, ...] = ("en", "es")  # languages that are written
     sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
-    pieces: int = 50_000  # BPE, all languages together
+    pieces: Size = 50_000  # BPE, all languages together
     beta: float = 0.25  # of the constraint; 0 leaves it out
     margin: float = 0.5  # alpha
     marginal: float = 1.0  # lambda
-    draws: int = 40  # N_s
-    batch_tokens: int = 128_000  # of a side, pads included
-    longest: int = 100  # tokens
+    draws: Size = 40  # N_s
+    batch_tokens: Size = 128_000  # of a side, pads included
+    longest: Size = 100  # tokens
     precision: Precision = "fp32"
     develop_every: int = 1000
-    max_tokens: int = 512  # of a text that is served; 750 (4.5.2)
+    max_tokens: Size = 512  # of a text that is served; 750 (4.5.2)
 
 
 def check_pivots(languages: Sequence[str], pivots: Sequence[str]) -> None:

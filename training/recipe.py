@@ -10,11 +10,23 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+import math
 import pkgutil
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import torch
 from torch import nn
@@ -118,13 +130,14 @@ def change(parameters: P, assignments: Sequence[str]) -> P:
     """Return `parameters` with each `key=value` of `assignments` applied.
 
     Values are read by the type of the parameter: numbers, `true` and `false`, `none`, and lists
-    with commas, in which a name counts once. There are no whole numbers below 0.
+    with commas, in which a name counts once. There are no whole numbers below 0, no sizes below 1
+    and no numbers that are not finite.
 
     Raises:
         InputError: A key that the recipe does not have (the nearest one is named), a value of the
             wrong kind, or a combination that the recipe refuses.
     """
-    kinds = get_type_hints(type(parameters))
+    kinds = get_type_hints(type(parameters), include_extras=True)
     names = [field.name for field in dataclasses.fields(cast(Any, parameters))]
     changed: dict[str, object] = {}
     for assignment in assignments:
@@ -191,6 +204,9 @@ def _suggest(name: str, names: Sequence[str]) -> str:
 
 def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annotation
     """Return `text` as a value of the annotation `kind`."""
+    if get_origin(kind) is Annotated:
+        number, least = get_args(kind)
+        return _read_plain(key, text, number, least=least)
     if get_origin(kind) in (Union, types.UnionType):
         if text.lower() == "none" and type(None) in get_args(kind):
             return None
@@ -213,10 +229,17 @@ def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annota
         if text.lower() in ("true", "false"):
             return text.lower() == "true"
         raise InputError(f"{key} is true or false.", field=key, given=text)
+    return _read_plain(key, text, kind)
+
+
+def _read_plain(key: str, text: str, kind: type, *, least: int = 0) -> object:
+    """Return `text` as a number or as text; whole numbers are `least` or more."""
     try:
-        value = kind(text)
+        value: Any = kind(text)
     except ValueError:
         raise InputError(f"{key} takes {kind.__name__}.", field=key, given=text) from None
-    if kind is int and value < 0:
-        raise InputError(f"{key} is 0 or more.", field=key, given=text)
+    if kind is float and not math.isfinite(value):
+        raise InputError(f"{key} is a finite number.", field=key, given=text)
+    if kind is int and value < least:
+        raise InputError(f"{key} is {least} or more.", field=key, given=text)
     return value

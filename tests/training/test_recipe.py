@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from service.errors import InputError, NotFoundError
+from training.parameters import Size
 from training.recipe import (
     SCALES,
     change,
@@ -24,6 +25,7 @@ from training.recipe import (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parameters:
     steps: int = 10
+    size: Size = 8
     rate: float = 0.5
     share: float | None = None
     shuffle: bool = False
@@ -42,6 +44,7 @@ class _Parameters:
     [
         ("steps=7", 7),
         ("rate=1e-3", 1e-3),
+        ("size=1", 1),
         ("share=0.5", 0.5),
         ("share=none", None),
         ("shuffle=true", True),
@@ -70,6 +73,10 @@ def test_values_are_read_by_their_type(assignment: str, value: object) -> None:
         ("cuts=x", "cuts takes int"),
         ("steps=0", "steps is at least 1"),
         ("steps=-7", "steps is 0 or more"),
+        ("size=0", "size is 1 or more"),
+        ("size=-2", "size is 1 or more"),
+        ("rate=nan", "rate is a finite number"),
+        ("rate=inf", "rate is a finite number"),
     ],
 )
 def test_what_cannot_be_is_refused(assignment: str, message: str) -> None:
@@ -113,6 +120,21 @@ def test_the_default_encoder_refuses_what_cannot_be() -> None:
     with pytest.raises(InputError, match="teacher's 384"):
         change(small, ["dimension=256"])
     assert change(small, ["dimension=256", "distillation=0", "cuts=64"]).dimension == 256
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_no_size_is_zero(name: str) -> None:
+    """It is refused by name, before any text is read."""
+    small = find_recipe(name).scales["small"]
+    sizes = {field.name for field in dataclasses.fields(small)} & {
+        *("batch", "batch_tokens", "longest", "pieces", "steps", "width", "heads", "layers"),
+        *("embedding", "max_tokens", "draws", "iterations", "layers_tokens"),
+    }
+    assert len(sizes) >= 4
+    for size in sizes:
+        with pytest.raises(InputError) as caught:
+            change(small, [f"{size}=0"])
+        assert caught.value.field == size
 
 
 @pytest.mark.parametrize("name", recipe_names())

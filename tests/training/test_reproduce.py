@@ -78,7 +78,7 @@ def test_an_answer_that_is_an_error_is_told(tiny_bundle: Path) -> None:
 def test_what_goes_wrong_is_in_the_answer(tmp_path: Path) -> None:
     found = reproduce(System("fast", "broken", ("steps=0",)), tmp_path / "run")
     assert found.trouble is not None
-    assert "steps at least 1" in found.trouble
+    assert "steps is 1 or more" in found.trouble
     assert "Traceback" in (tmp_path / "run/trouble.txt").read_text()
 
 

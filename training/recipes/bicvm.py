@@ -25,7 +25,7 @@ from training.language_vocabularies import (
 from training.loop import LoopOptions, Phase
 from training.objectives.noise_contrastive import NoiseContrastive
 from training.optimisers import RowAdagrad
-from training.parameters import TEMPLATES, TextParameters, europarl
+from training.parameters import TEMPLATES, Size, TextParameters, europarl
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
@@ -43,18 +43,18 @@ class Parameters(TextParameters):
 
     languages: tuple[str, ...] = ("en", "de")  # the first is the pivot; BiCVM+ has fr as well
     sources: tuple[str, ...] = SOURCES
-    least: int = 1  # times a word must occur; the paper keeps all
-    dimension: int = 40  # section 4.1
+    least: Size = 1  # times a word must occur; the paper keeps all
+    dimension: Size = 40  # section 4.1
     deviation: float = 0.1  # of the Gaussian that vectors start from; the paper does not say
     margin: float = 50.0  # section 4.1
-    noise: int = 50  # section 4.1
-    noise_pool: int | None = 1000  # sentences a batch that noise is picked from; None: the paper's
+    noise: Size = 50  # section 4.1
+    noise_pool: Size | None = 1000  # sentences a batch that noise is picked from; None: the paper's
     l2: float = 1.0  # lambda, section 4.1
     rate: float = 0.1  # step size, section 4.1
-    batch: int = 250  # pairs; the paper does not say
-    iterations: int = 50  # through all pairs, section 4.1
-    longest: int = 200  # words of a training sentence
-    max_tokens: int = 4096  # words of a text that is served
+    batch: Size = 250  # pairs; the paper does not say
+    iterations: Size = 50  # through all pairs, section 4.1
+    longest: Size = 200  # words of a training sentence
+    max_tokens: Size = 4096  # words of a text that is served
     log_every: int = 200
     develop_every: int = 5000
     checkpoint_seconds: float = 120.0

@@ -27,7 +27,7 @@ from training.objectives.nli import InferenceHead
 from training.objectives.quick_thought import QuickThought
 from training.objectives.response import ResponseRanking, ResponseTower
 from training.optimisers import sgd_with_table_factor
-from training.parameters import TEMPLATES, TextParameters
+from training.parameters import TEMPLATES, Size, TextParameters
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.sentence_vectors import MeanPooling
@@ -60,26 +60,26 @@ class Parameters(TextParameters):
     tasks: tuple[str, ...] = TASKS
     sources: tuple[str, ...] = SOURCES
     vocabulary: Literal["ngrams", "pieces"] = "ngrams"
-    words: int = 200_000
-    unknown_buckets: int = 10_000
-    ngram_buckets: int = 200_000  # of 3- and 4-grams
-    pieces: int = 32_000  # in place of all those; the paper does not say
-    embedding: int = 320  # of words and of n-grams
-    layers: int = 3
-    width: int = 512
-    heads: int = 8
-    filter: int = 2048
-    tower: int = 320  # first layer of a tower; the second is as wide as the encoder
-    inference: int = 512  # layer of the inference head
+    words: Size = 200_000
+    unknown_buckets: Size = 10_000
+    ngram_buckets: Size = 200_000  # of 3- and 4-grams
+    pieces: Size = 32_000  # in place of all those; the paper does not say
+    embedding: Size = 320  # of words and of n-grams
+    layers: Size = 3
+    width: Size = 512
+    heads: Size = 8
+    filter: Size = 2048
+    tower: Size = 320  # first layer of a tower; the second is as wide as the encoder
+    inference: Size = 512  # layer of the inference head
     dropout: float = 0.1  # as in Vaswani et al. 2017; the paper does not say
     negatives: int = 5
-    negatives_pool: int = 20_000  # pairs among whose answers they are mined
-    batch: int = 100
+    negatives_pool: Size = 20_000  # pairs among whose answers they are mined
+    batch: Size = 100
     rate: float = 0.008
     table_factor: float = 100.0  # on the gradients of word and n-gram vectors
-    longest: int = 64  # words of a sentence (section 4.2)
+    longest: Size = 64  # words of a sentence (section 4.2)
     ranking_steps: int = 3_000_000  # of the stage that mines; the paper does not say
-    steps: int = 30_000_000
+    steps: Size = 30_000_000
     log_every: int = 100
     develop_every: int = 2000
     checkpoint_seconds: float = 120.0

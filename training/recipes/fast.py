@@ -26,7 +26,7 @@ from training.loop import LoopOptions, Phase
 from training.objectives.distillation import Distillation
 from training.objectives.ranking import InBatchRanking, NestedRanking
 from training.optimisers import RowAdam
-from training.parameters import TEMPLATES, TextParameters
+from training.parameters import TEMPLATES, Size, TextParameters
 from training.preparation import EVERYTHING, LABELLED, corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
@@ -65,23 +65,23 @@ class Parameters(TextParameters):
     n_way_weight: float = 0.5  # of n-way sources in the mixture: edited and technical text
     lexicon_weight: float = 0.3  # of words and names, where `sources` has any
     temperature: float = 0.5  # of the mixture of buckets (language pair x source)
-    pieces: int = 56_000
-    vocabulary_characters: int = 6_000_000  # sampled to train the vocabulary
-    dimension: int = 384  # the teacher's, where there is one
+    pieces: Size = 56_000
+    vocabulary_characters: Size = 6_000_000  # sampled to train the vocabulary
+    dimension: Size = 384  # the teacher's, where there is one
     cuts: tuple[int, ...] = (256, 128, 64)  # widths that vectors may be cut to
-    longest: int = 64  # tokens of a training sentence
-    batch: int = 2048  # pairs
-    steps: int
+    longest: Size = 64  # tokens of a training sentence
+    batch: Size = 2048  # pairs
+    steps: Size
     rate: float = 0.02
     warm_up: float = 0.03  # part of the steps
     ranking_temperature: float = 0.07
     margin: float = 0.0
     nested: float = 0.5  # weight of ranking by the first dimensions
     distillation: float = 5.0  # weight; 0 trains without a teacher
-    teacher_sentences: int = 800_000  # English ones that get a vector, 910 a second
+    teacher_sentences: Size = 800_000  # English ones that get a vector, 910 a second
     weight_power: float = 0.8  # of token weights when the training is over; 1 leaves them alone
     precision: Precision = "int4"  # of the stored table
-    max_tokens: int = 512  # of a text that is served
+    max_tokens: Size = 512  # of a text that is served
     log_every: int = 50
     develop_every: int = 500
     checkpoint_seconds: float = 120.0

@@ -20,7 +20,7 @@ from training.encoders.states import SentenceEncoder
 from training.export import Model
 from training.graphs.recurrent import recurrent_graph
 from training.loop import Phase
-from training.parameters import TEMPLATES, europarl
+from training.parameters import TEMPLATES, Size, europarl
 from training.pivots import PivotParameters, check_pivots, pivot_model, pivot_phase, pivot_terms
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
@@ -36,10 +36,10 @@ STAGE = "train"
 class Parameters(PivotParameters):
     """What may be changed with `--set`."""
 
-    layers: int = 6  # table 4.1, as the widths
-    width: int = 1024  # of a sentence vector; half of it each way
-    decoder_width: int = 2048
-    embedding: int = 512  # not named in the thesis; that of the code published with it
+    layers: Size = 6  # table 4.1, as the widths
+    width: Size = 1024  # of a sentence vector; half of it each way
+    decoder_width: Size = 2048
+    embedding: Size = 512  # not named in the thesis; that of the code published with it
     dropout: float = 0.1  # Artetxe & Schwenk 2019, section 3.2, as the rate
     rate: float = 1e-3  # Adam's, all along
 

@@ -23,7 +23,7 @@ from training.graphs.ntdv import ntdv_graph
 from training.loop import Phase
 from training.objectives.distance_constraint import NtdvDistance
 from training.objectives.translation import TranslationLoss
-from training.parameters import TEMPLATES, TranslationParameters, europarl
+from training.parameters import TEMPLATES, Size, TranslationParameters, europarl
 from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
@@ -50,17 +50,17 @@ class Parameters(TranslationParameters):
     vector: Literal["sum", "con"] = "con"  # of the heads' contexts (eq. 3.3, 3.4)
     beta: float = 0.5  # of the constraint (3.3): 0 is NV, above it cNV
     sources: tuple[str, ...] = SOURCES
-    pieces: int = 85_000  # section 3.3; BPE of both languages, as Nematus has them
-    embedding: int = 500
-    width: int = 1024  # hidden layer; d_h of the shared layers
-    heads: int = 4  # r
-    draws: int = 20  # N_s
-    batch: int = 80  # sentences
-    longest: int = 50  # tokens
+    pieces: Size = 85_000  # section 3.3; BPE of both languages, as Nematus has them
+    embedding: Size = 500
+    width: Size = 1024  # hidden layer; d_h of the shared layers
+    heads: Size = 4  # r
+    draws: Size = 20  # N_s
+    batch: Size = 80  # sentences
+    longest: Size = 50  # tokens
     rate: float = 1e-4  # Adam's; neither rate nor clipping is named: these are Nematus's
     clip: float = 1.0
-    steps: int  # of each translation model
-    shared_steps: int  # of the shared layers: five epochs (3.3)
+    steps: Size  # of each translation model
+    shared_steps: Size  # of the shared layers: five epochs (3.3)
     develop_every: int = 1000
 
     def __post_init__(self) -> None:

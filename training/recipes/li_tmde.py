@@ -32,7 +32,7 @@ from training.encoders.transformer import (
 from training.export import Model
 from training.graphs.traced import traced_graph
 from training.loop import Phase
-from training.parameters import TEMPLATES, europarl
+from training.parameters import TEMPLATES, Size, europarl
 from training.pivots import PivotParameters, check_pivots, pivot_model, pivot_phase, pivot_terms
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import InverseSquareRoot
@@ -50,11 +50,11 @@ class Parameters(PivotParameters):
 
     pyramid: bool = True  # section 4.2.2
     sees: Literal["vector", "states"] = "vector"  # what the decoder sees: states is T-MDE_F
-    width: int = 1024  # table 4.1, as what follows
-    layers: int = 6
-    heads: int = 16
-    inner: int = 4096
-    rows: int = 32  # learned rows of the pyramid
+    width: Size = 1024  # table 4.1, as what follows
+    layers: Size = 6
+    heads: Size = 16
+    inner: Size = 4096
+    rows: Size = 32  # learned rows of the pyramid
     dropout: float = 0.3  # 4.3.1, footnote, as what follows
     rate: float = 5e-4  # Adam's, at its peak
     warm_up: int = 4000  # steps

@@ -35,6 +35,7 @@ from training.graphs.static import store
 from training.graphs.traced import traced_graph
 from training.loop import LoopOptions, Phase
 from training.optimisers import RowAdam
+from training.parameters import Size
 from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.recipes import fast
@@ -62,12 +63,12 @@ _COUNTED = 50_000  # English sentences whose WordPieces are counted
 class Parameters(fast.Parameters):
     """What may be changed with `--set`; those of the static vectors are the recipe `fast`'s."""
 
-    inner: int = 1024  # of the network below the layers
+    inner: Size = 1024  # of the network below the layers
     fitting_steps: int = 1500  # of that network, before all else
-    layers_steps: int
-    layers_tokens: int = 2700  # of a batch, pads included
-    layers_most: int = 200  # sentences of a batch
-    layers_longest: int = 48  # tokens of a training sentence
+    layers_steps: Size
+    layers_tokens: Size = 2700  # of a batch, pads included
+    layers_most: Size = 200  # sentences of a batch
+    layers_longest: Size = 48  # tokens of a training sentence
     layers_products: Literal["fast", "fp32"] = "fast"  # fast: bf16 where the device has it
     layers_english: float = 0.25  # part of the sentences that are English
     layers_rate: float = 1.5e-4  # AdamW's, of the layers and the network

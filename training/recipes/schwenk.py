@@ -25,7 +25,7 @@ from training.graphs.recurrent import recurrent_graph
 from training.language_vocabularies import prepare_language_vocabularies
 from training.loop import Phase
 from training.objectives.translation import TranslationLoss
-from training.parameters import TEMPLATES, TranslationParameters
+from training.parameters import TEMPLATES, Size, TranslationParameters
 from training.plateau import Plateau
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
@@ -47,23 +47,23 @@ class Parameters(TranslationParameters):
 
     languages: tuple[str, ...] = ("en", "de", "fr", "es")  # UN corpus: en fr es ru ar zh
     sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
-    pieces: int = 20_000  # BPE pieces a language (section 4)
+    pieces: Size = 20_000  # BPE pieces a language (section 4)
     strategy: Literal["1:1", "M:1", "1:N", "M:N"] = "1:N"
     targets: tuple[str, ...] = ("en", "es")  # 1:1: each into each of these; M:1: the first
     mixture: str = "12a"  # M:1: the ID in table 3
-    together: int = 2  # M:N: sources at a time
+    together: Size = 2  # M:N: sources at a time
     encoder: Literal["lstm", "blstm"] = "blstm"  # last state, or max-pooling
-    layers: int = 1
-    width: int = 512
-    embedding: int = 384  # section 4.1
-    decoder_layers: int = 1
-    decoder_width: int = 512
+    layers: Size = 1
+    width: Size = 512
+    embedding: Size = 384  # section 4.1
+    decoder_layers: Size = 1
+    decoder_width: Size = 512
     every_step: bool = True  # whether the decoder gets the sentence vector at every step
     dropout: float = 0.2
     clip: float = 2.0
     rate: float = 0.002  # Adam's; 0.01 of an optimiser that is not named
-    batch: int = 96
-    longest: int = 60  # tokens; 50 words, and BPE adds a fifth (section 4)
+    batch: Size = 96
+    longest: Size = 60  # tokens; 50 words, and BPE adds a fifth (section 4)
 
     def __post_init__(self) -> None:
         wanted = set(self.targets) if self.strategy == "1:1" else set(self.targets[:1])

@@ -30,7 +30,7 @@ from training.loop import Phase
 from training.objectives.similarity import squared_distance
 from training.objectives.translation import TranslationLoss
 from training.objectives.weight_regularisation import recurrent_weight_norm
-from training.parameters import TEMPLATES, TranslationParameters, europarl
+from training.parameters import TEMPLATES, Size, TranslationParameters, europarl
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
@@ -53,20 +53,20 @@ class Parameters(TranslationParameters):
     # Departure: SentencePiece in place of words at scale `small`, since a softmax over as many
     # words as six languages need is slow without a GPU.
     unit: Unit = "pieces"
-    vocabulary: int = 8000  # 85,000 words
+    vocabulary: Size = 8000  # 85,000 words
     word_vectors: str | None = None  # a file in word2vec's text format; multiCCA in the paper
     pooling: Literal["mean", "max", "self-attention"] = "mean"
-    embedding: int = 256  # not given; multiCCA vectors have 512
-    width: int = 256  # of the BLSTM, each way; 512
-    dimension: int = 512  # of the LSTM above it and of a sentence vector; 1024
-    decoder_width: int = 512  # 1024
+    embedding: Size = 256  # not given; multiCCA vectors have 512
+    width: Size = 256  # of the BLSTM, each way; 512
+    dimension: Size = 512  # of the LSTM above it and of a sentence vector; 1024
+    decoder_width: Size = 512  # 1024
     similarity: float = 3.0  # alpha; not given: "chosen to balance" both terms (section 2.2)
     weight_norm: float = 0.0  # the other regulariser
     dropout: float = 0.1  # not given
     clip: float = 5.0
     rate: float = 0.001  # Adam's; neither is given
-    batch_tokens: int = 2000  # pads included; not given
-    longest: int = 60
+    batch_tokens: Size = 2000  # pads included; not given
+    longest: Size = 60
 
     def __post_init__(self) -> None:
         if not self.pivots or not set(self.pivots) <= set(self.languages):
