@@ -41,6 +41,7 @@ class RequestContext:
         started: `time.perf_counter()` when it came.
         grant: What the key it came with is good for.
         model: The encoder that answers it.
+        on_gpu: Whether it does so on a GPU.
         texts: How many texts were embedded.
         characters: Of these texts.
         tokens: Of these texts, after they were cut.
@@ -57,6 +58,7 @@ class RequestContext:
     started: float = field(default_factory=time.perf_counter)
     grant: Grant = EVERYTHING
     model: str | None = None
+    on_gpu: bool = False
     texts: int = 0
     characters: int = 0
     tokens: int = 0
@@ -66,9 +68,12 @@ class RequestContext:
     inference_seconds: float = 0.0
     search_seconds: float | None = None
 
-    def add(self, embedded: Embedded, texts: Sequence[str], *, model: str) -> None:
+    def add(
+        self, embedded: Embedded, texts: Sequence[str], *, model: str, on_gpu: bool = False
+    ) -> None:
         """Take the figures of embedded `texts`; a streamed request adds several times."""
         self.model = model
+        self.on_gpu = on_gpu
         self.truncated += [position + self.texts for position in embedded.truncated]
         self.texts += len(texts)
         self.characters += sum(map(len, texts))
@@ -78,7 +83,10 @@ class RequestContext:
         self.inference_seconds += embedded.inference_seconds
 
     def headers(self) -> Iterator[tuple[bytes, bytes]]:
-        """Give the response headers: milliseconds, counts, and what browsers draw."""
+        """Give the response headers: milliseconds, counts, and what browsers draw.
+
+        Their names are those of text-embeddings-inference, which says the total time twice.
+        """
         yield b"x-request-id", self.id.encode("ascii")
         yield b"x-content-type-options", b"nosniff"
         total = time.perf_counter() - self.started
@@ -94,6 +102,8 @@ class RequestContext:
             }
             for name, seconds in parts.items():
                 yield f"x-{name}-time".encode(), _milliseconds(seconds)
+            yield b"x-compute-type", b"gpu+optimized" if self.on_gpu else b"cpu+optimized"
+            yield b"x-compute-time", _milliseconds(total)
             yield b"x-compute-tokens", str(self.tokens).encode()
             yield b"x-compute-characters", str(self.characters).encode()
         if self.search_seconds is not None:

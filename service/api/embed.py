@@ -10,6 +10,7 @@ from starlette.responses import Response
 from service.api.auth import needs
 from service.api.body import json_body
 from service.api.input_vectors import embed_inputs
+from service.api.limits import check_count
 from service.api.negotiation import vectors_answer
 from service.api.openapi import answer, body
 from service.api.responses import Json
@@ -85,9 +86,13 @@ async def similarity(
             cut=request.parameters.cut,
             prompt=request.parameters.prompt_name,
         )
-    sentences, source = request.inputs.sentences, [request.inputs.source_sentence]
-    with called("inputs[", "inputs.sentences["):
-        found = await work.embed(encoder, sentences, options, field="inputs.sentences")
-    with called("inputs[0]", "inputs.source_sentence"):
-        asked = await work.embed(encoder, source, options, field="inputs.source_sentence")
-    return Json(found.vectors @ asked.vectors[0])
+    sentences = request.inputs.sentences
+    check_count(sentences, work.max_inputs, field="inputs.sentences")
+    # In one go, the source last: so sentences have their own places in errors and headers.
+    texts, last = [*sentences, request.inputs.source_sentence], len(sentences)
+    with (
+        called("inputs[", "inputs.sentences["),
+        called(f"inputs[{last}]", "inputs.source_sentence"),
+    ):
+        vectors = (await work.embed(encoder, texts, options, most=len(texts))).vectors
+    return Json(vectors[:last] @ vectors[last])

@@ -65,15 +65,17 @@ class Work:
         options: EmbedOptions | None = None,
         *,
         field: str = "inputs",
+        most: int | None = None,
         told: bool = True,
     ) -> Embedded:
         """Return the vectors of the request's texts; its body must have been read whole.
 
         Args:
             encoder: The model.
-            texts: At most `max_inputs`.
+            texts: At most `most`.
             options: How; the bundle's defaults where None.
             field: Where the texts stood, for errors.
+            most: `max_inputs` where None; given where the request's were counted already.
             told: Whether the answer's headers tell of them; they are not its inputs where not.
 
         Raises:
@@ -82,7 +84,7 @@ class Work:
             ClientDisconnect: The client is gone, and the work with it.
             InterlinguaError: What `Engine.embed` raises.
         """
-        check_count(texts, self.max_inputs, field=field)
+        check_count(texts, self.max_inputs if most is None else most, field=field)
         async with self.client_there():
             return await self._embed(encoder, texts, options, self._seconds_left(), told=told)
 
@@ -119,7 +121,7 @@ class Work:
         except TimeoutError:
             raise self._too_late() from None
         if told:
-            self._context.add(embedded, texts, model=encoder.name)
+            self._context.add(embedded, texts, model=encoder.name, on_gpu=encoder.on_gpu)
         self.metrics.observe_embedded(embedded)
         return embedded
 

@@ -15,6 +15,7 @@ from service.huggingface.bundle import read_model
 from service.inference.budget import Budget
 from service.inference.execution import Execution, open_session
 from service.inference.pooling import Pooler, read_dense_layer
+from service.inference.providers import CUDA
 from service.inference.session import Session, Vectors
 from service.inference.slices import slice_by_length
 from service.inference.vectors import finish
@@ -97,6 +98,11 @@ class Encoder:
     def languages(self) -> tuple[str, ...]:
         """Those that the bundle was trained for."""
         return self.manifest.languages
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a GPU computes its vectors."""
+        return CUDA in next(iter(self.towers.values())).session.providers
 
     @property
     def needs_language(self) -> bool:

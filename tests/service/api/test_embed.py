@@ -66,6 +66,8 @@ async def test_the_headers_tell_what_it_took(running: Running) -> None:
     for name in ("total", "tokenization", "queue", "inference"):
         assert float(headers[f"x-{name}-time"]) >= 0
     assert float(headers["x-total-time"]) >= float(headers["x-inference-time"])
+    assert headers["x-compute-time"] == headers["x-total-time"]
+    assert headers["x-compute-type"] == "cpu+optimized"
     assert headers["x-model"] == "tiny"
     assert int(headers["x-compute-characters"]) == sum(map(len, TEXTS))
     assert int(headers["x-compute-tokens"]) > 0
@@ -152,6 +154,8 @@ async def test_similarity_is_the_cosine(running: Running, tiny_encoder: Encoder)
     )
     vectors = tiny_encoder.encode([source, *others])
     np.testing.assert_allclose(response.json(), vectors[1:] @ vectors[0], atol=1e-6)
+    # One trip through the queue, not one for each side.
+    assert await running.metric("interlingua_queue_seconds_count") == 1
 
 
 @pytest.mark.parametrize(
