@@ -15,7 +15,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from service.classification.head import Head, read_head
@@ -28,25 +28,28 @@ from service.errors import (
     NotFoundError,
     StorageError,
 )
+from service.locks import locked
 
 _log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VERSION = re.compile(r"v([1-9][0-9]{0,8})")
 _CURRENT = "current"
+_DRAFT = ".draft-"
 
 
 class ClassifierStore:
     """The classifiers of `directory`, which is made when the first is written.
 
-    What a killed process left half done (names that begin with a dot) is cleared away.
+    What a killed process left half done (names that begin with a dot) is cleared away; what another
+    process that lives is at stays.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        for left in [*directory.glob(".*"), *directory.glob("*/.*")]:
-            with suppress(OSError):
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+        with suppress(OSError), locked(directory):  # not there yet, or not to be locked
+            for left in [*directory.glob(".*"), *directory.glob("*/.*")]:
+                _sweep(left)
 
     def names(self) -> list[str]:
         """Return the names, sorted."""
@@ -135,14 +138,15 @@ class ClassifierStore:
         Raises:
             StorageError: The disk refused, also what is done with the directory.
         """
-        with _storing():
-            self._directory.mkdir(parents=True, exist_ok=True)
-            beside = Path(tempfile.mkdtemp(prefix=".draft-", dir=self._directory))
-        try:
+        with ExitStack() as held:
+            with _storing():
+                self._directory.mkdir(parents=True, exist_ok=True)
+                with locked(self._directory):  # or another process could sweep it in between
+                    beside = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._directory))
+                    held.callback(shutil.rmtree, beside, ignore_errors=True)
+                    held.enter_context(locked(beside))
             with _storing():
                 yield beside / "version"
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
 
     def put_in_place(self, draft: Path, name: str, version: int) -> None:
         """Make a draft a version of a classifier, which may be its first.
@@ -172,7 +176,7 @@ class ClassifierStore:
         head = self.read(name, version)
         path = self._directory / name / _CURRENT
         staging = path.with_name(f".{_CURRENT}-{version}")
-        with _storing():
+        with _storing(), locked(self._directory):
             staging.unlink(missing_ok=True)
             write_durably(staging, b"%d" % version)
             staging.replace(path)
@@ -217,6 +221,17 @@ def check_classifier_name(name: str) -> str:
             given=name,
         )
     return name
+
+
+def _sweep(left: Path) -> None:
+    with suppress(OSError):  # BlockingIOError: a draft that is being written
+        if not left.is_dir():
+            left.unlink()
+        elif left.name.startswith(_DRAFT):
+            with locked(left, wait=False):
+                shutil.rmtree(left)
+        else:
+            shutil.rmtree(left)
 
 
 def _remove(directory: Path) -> None:

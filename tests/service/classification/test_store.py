@@ -118,6 +118,24 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_service_that_starts_leaves_anothers_draft(tmp_path: Path) -> None:
+    classifiers = Classifiers([], ClassifierStore(tmp_path))
+
+    def start_another_meanwhile(directory: Path, version: int) -> Head:
+        head = _write(directory, version)
+        program = (
+            "import sys; from pathlib import Path\n"
+            "from service.classification.store import ClassifierStore\n"
+            "ClassifierStore(Path(sys.argv[1]))\n"
+        )
+        subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+        return head
+
+    assert classifiers.add_version("things", start_another_meanwhile).manifest.version == 1
+    assert ClassifierStore(tmp_path).versions("things") == [1]
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_a_process_killed_at_any_moment_leaves_a_whole_version(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
