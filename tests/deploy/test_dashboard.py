@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
-import subprocess
 import time
 from collections.abc import Iterator
 
@@ -14,7 +12,7 @@ import pytest
 import yaml
 
 from tests.deploy.metric_names import declared_names, names_in
-from tests.deploy.tools import DASHBOARD, ROOT, RULES, tool
+from tests.deploy.tools import DASHBOARD, ROOT, RULES, running_prometheus, tool
 from tests.e2e.conftest import start_server
 
 PANELS = [p for p in json.loads(DASHBOARD.read_text())["panels"] if p["type"] != "row"]
@@ -53,7 +51,7 @@ def test_its_datasource_and_folder_are_provisioned() -> None:
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A Prometheus that has scraped a used server for a while, rules and all."""
-    program = tool("prometheus")
+    tool("prometheus")  # before a server is started
     home = tmp_path_factory.mktemp("prometheus")
     server = start_server(home / "data")
     scrape = {"job_name": "interlingua", "static_configs": [{"targets": [server.url[7:]]}]}
@@ -63,38 +61,12 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Clien
         "scrape_configs": [scrape],
     }
     (home / "prometheus.yml").write_text(yaml.safe_dump(config))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [
-            program,
-            f"--config.file={home / 'prometheus.yml'}",
-            f"--storage.tsdb.path={home / 'tsdb'}",
-            f"--web.listen-address=127.0.0.1:{port}",
-        ],
-        stderr=subprocess.DEVNULL,
-    )
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
-            _ready(client)
+        with running_prometheus(home) as client:
             _scraped(client, server.client)
             yield client
     finally:
-        process.terminate()
-        process.wait(20)
         assert server.stop() == 0
-
-
-def _ready(client: httpx.Client) -> None:
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        try:
-            if client.get("/-/ready").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    pytest.fail("Prometheus was not ready within 30 s")
 
 
 def _scraped(prometheus: httpx.Client, client: httpx.Client) -> None:

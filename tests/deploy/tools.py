@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 
@@ -60,6 +65,42 @@ def run(*command: str | Path, **environment: str) -> str:
     )
     assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+@contextmanager
+def running_prometheus(home: Path) -> Iterator[httpx.Client]:
+    """Run Prometheus on `home`/prometheus.yml and give a client of it once it is ready."""
+    program = tool("prometheus")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [
+            program,
+            f"--config.file={home / 'prometheus.yml'}",
+            f"--storage.tsdb.path={home / 'tsdb'}",
+            f"--web.listen-address=127.0.0.1:{port}",
+        ],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+            _wait_until_ready(client)
+            yield client
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _wait_until_ready(client: httpx.Client) -> None:
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            if client.get("/-/ready").status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    pytest.fail("Prometheus was not ready within 30 s")
 
 
 def documents(text: str) -> list[dict[str, Any]]:
