@@ -88,6 +88,10 @@ def train_head(
         examples = collector.finish()
         dev = _read_dev(data, known=encoder.manifest.languages, labels=examples.labels)
         progress.title(f"head: {len(examples):,} examples, {len(examples.labels)} labels")
+        if examples.dropped:
+            progress.note(
+                f"{examples.dropped:,} rows are left out: their text has another label elsewhere."
+            )
         kind = "pairs of texts" if examples.pairs else "texts"
         plan = HeadPlan(
             name=name,

@@ -202,7 +202,7 @@ def prepare_task_corpus(
         away = (sentence for column in corpus.held_out.values() for sentence in column)
         evaluated = evaluation_sentences(folder, EVALUATION)
         held_out = frozenset(map(comparison_key, chain(away, evaluated))) - {""}
-        lines = BrokenLines(broken)
+        lines = BrokenLines(broken, may_skip=True)
         built = build_task_corpus(
             corpus, folder, tasks, pivot=pivot, held_out=held_out, broken=lines
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from service.classification.head import read_head
 from service.errors import InputError
 from training.heads import HeadData, train_head
+from training.progress import Progress
 
 
 def _fit(tmp_path: Path, bundle: Path, rows: list[tuple[str, str]]) -> Path:
@@ -26,6 +28,21 @@ def test_two_labels_give_two_rows(tmp_path: Path, tiny_bundle: Path) -> None:
     assert head.labels == ("bread", "cat")
     assert head.weights.shape == (2, 16)
     assert head.manifest.data[0].attribution == "nobody"
+
+
+def test_rows_that_contradict_others_are_left_out_and_counted(
+    tmp_path: Path, tiny_bundle: Path
+) -> None:
+    rows = [f"{word} {n}\t{word}\n" for word in ("cat", "bread") for n in range(4)]
+    path = tmp_path / "en.train.tsv"
+    path.write_text("text\tlabel\n" + "".join([*rows, "cat 0\tbread\n"]))
+    data = HeadData(paths=(path,), source="made", licence="CC0", attribution="nobody")
+    said = io.StringIO()
+    head = train_head(
+        tiny_bundle, data, tmp_path / "head", name="made", machine="here", progress=Progress(said)
+    )
+    assert head.manifest.examples == 7
+    assert "2 rows are left out" in said.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def head(
         paths=data,
         source=source or data[0].name,
         language=language,
-        labels=tuple(labels.split(",")) if labels else (),
+        labels=tuple(part.strip() for part in labels.split(",")) if labels else (),
         dev=tuple(file for found in files for file in found),
         dev_source=dev_source,
         licence=licence,

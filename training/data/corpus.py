@@ -116,7 +116,7 @@ class _Builder:
         self.folder = folder
         self.plan = plan
         self.pairs: list[tuple[int, int]] = []
-        self.broken = BrokenLines(plan.broken)
+        self.broken = BrokenLines(plan.broken, may_skip=True)
         self._source: list[int] = []
         self._numbers: dict[tuple[str, str], int] = {}
         self._sentences: list[Sentence] = []
@@ -144,7 +144,8 @@ class _Builder:
         path = self.folder.source(name)
         first, end = self.plan.held_out_rows
         # Of a source that is trained on as well, broken lines are counted there.
-        broken = BrokenLines(self.plan.broken) if name in self.plan.sources else self.broken
+        chosen = BrokenLines(self.plan.broken, may_skip=True)
+        broken = chosen if name in self.plan.sources else self.broken
         if find_nway(path):
             rows = read_nway(path, languages=self.plan.languages, broken=broken)
             return first_rows({name: column[first:end] for name, column in rows.columns.items()})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from service.classification.example import Example
-from service.errors import InputError
+from service.classification.example import Example, example_from_json
+from service.errors import InputError, shorten
 from training.data.lines import BrokenLines
 from training.data.tsv import read_header, read_tsv
 
@@ -21,21 +22,34 @@ def read_labelled(
     Args:
         path: TSV with a header, gzip or not.
         language: Of its texts.
-        labels: Leave out rows with any other label; None keeps all.
+        labels: Leave out rows with any other label; None keeps all. Blanks around one are no part
+            of it.
 
     Raises:
-        InputError: It has other columns, or a broken line.
+        InputError: It has other columns, a broken line, or a row without a text or a label.
     """
     header = set(read_header(path))
     fitting = [columns for columns in _COLUMNS if header.issuperset(columns)]
     if not fitting:
         raise InputError(
             f"{path}:1: the columns text and label are due, or premise, hypothesis and label; "
-            f"it has {', '.join(sorted(header))}."
+            f"it has {shorten(', '.join(sorted(header)))}.",
+            remedy="The first line names the columns, separated by tabs.",
         )
-    for text, *pair, label in read_tsv(path, fitting[-1], BrokenLines("refuse")):
-        if labels is None or label in labels:
-            yield Example(text, (label,), language, pair[0] if pair else None)
+    rows = read_tsv(path, fitting[-1], BrokenLines("refuse"))
+    for number, (text, *pair, label) in enumerate(rows, start=2):
+        if labels is None or label.strip() in labels:
+            yield replace(_example(path, number, text, pair, label.strip()), language=language)
+
+
+def _example(path: Path, number: int, text: str, pair: Sequence[str], label: str) -> Example:
+    """Return a row as the service takes it over HTTP, or name the line that it would refuse."""
+    row = {"text": text, "label": label, "text_pair": pair[0] if pair else None}
+    try:
+        return example_from_json(row, multi_label=False)
+    except InputError as error:
+        error.message = f"{path}:{number}: {error.message}"
+        raise
 
 
 def language_of(path: Path) -> str:

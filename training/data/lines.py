@@ -34,10 +34,12 @@ class BrokenLines:
 
     Args:
         policy: `refuse` raises at the first broken line; `skip` counts it.
+        may_skip: Whether people chose it, with `--set broken=`, and may choose the other.
     """
 
-    def __init__(self, policy: OnBroken = "refuse") -> None:
+    def __init__(self, policy: OnBroken = "refuse", *, may_skip: bool = False) -> None:
         self.policy: OnBroken = policy
+        self._may_skip = may_skip
         self.count = 0
         self.examples: list[BrokenLine] = []
 
@@ -49,9 +51,8 @@ class BrokenLines:
         """
         broken = BrokenLine(file, line, reason)
         if self.policy == "refuse":
-            raise InputError(
-                f"{broken}.", remedy="Mend it, or have broken lines skipped: --set broken=skip."
-            )
+            or_skip = ", or have broken lines skipped: --set broken=skip" if self._may_skip else ""
+            raise InputError(f"{broken}.", remedy=f"Mend it{or_skip}.")
         self.count += lines
         if len(self.examples) < _SHOWN:
             self.examples.append(broken)

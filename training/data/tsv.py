@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from service.errors import InputError
+from service.errors import InputError, shorten
 from training.data.lines import BrokenLines, read_lines
 
 
@@ -47,7 +47,8 @@ def read_tsv(path: Path, columns: Sequence[str], broken: BrokenLines) -> Iterato
     missing = [name for name in columns if name not in header]
     if missing:
         raise InputError(
-            f"{path}:1: the header lacks {', '.join(missing)}; it has {', '.join(header)}.",
+            f"{path}:1: the header lacks {', '.join(missing)}; it has "
+            f"{shorten(', '.join(header))}.",
             remedy="The first line names the columns, separated by tabs.",
         )
     places = [header.index(name) for name in columns]

@@ -155,7 +155,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TranslationBatch]:
     system = build_system(p, text.shared.size)
     if p.word_vectors is not None:  # they are trained on (section 2)
         vectors = read_word_vectors(
-            Path(p.word_vectors), languages=p.languages, broken=BrokenLines(p.broken)
+            Path(p.word_vectors), languages=p.languages, broken=BrokenLines(p.broken, may_skip=True)
         )
         filled = vectors.fill(_token_vectors(system), text.shared.units)
         work.progress.note(f"{filled:,} of {text.shared.size:,} {p.unit} begin with a word vector")

@@ -27,3 +27,27 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
     path.write_text("sentence\tlabel\na\tb\n")
     with pytest.raises(InputError, match="text and label are due"):
         list(read_labelled(path))
+
+
+def test_blanks_around_a_label_are_no_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text("text\tlabel\nEins\t a\nZwei\ta \n")
+    assert [row.labels for row in read_labelled(path, labels=("a",))] == [("a",), ("a",)]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("Zwei\t", "x.tsv:3: A label is empty"),
+        ("Zwei\t ", "x.tsv:3: A label is empty"),
+        (" \tb", "x.tsv:3: The text is empty"),
+        ("Zwei\tunknown", "x.tsv:3: 'unknown' is what is answered"),
+        ("Zwei", r"x.tsv:3: 1 columns where the header has 2. Mend it\.$"),
+    ],
+)
+def test_a_row_that_is_no_example_is_named(tmp_path: Path, row: str, said: str) -> None:
+    """A blank label became a class, and ended in a traceback after the fit."""
+    path = tmp_path / "x.tsv"
+    path.write_text(f"text\tlabel\nEins\ta\n{row}\n")
+    with pytest.raises(InputError, match=said):
+        list(read_labelled(path))

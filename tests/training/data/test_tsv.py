@@ -31,7 +31,7 @@ def test_a_broken_row_is_refused(path: Path) -> None:
 
 
 def test_a_missing_column_is_named_with_those_there_are(path: Path) -> None:
-    with pytest.raises(InputError, match="lacks score; it has id, label, text"):
+    with pytest.raises(InputError, match="lacks score; it has 'id, label, text'"):
         list(read_tsv(path, ("score",), BrokenLines("skip")))
 
 
