@@ -31,7 +31,7 @@ types: $(VENV)/.dev  ## Types
 unit: $(VENV)/.dev browser clients operators  ## Tests
 	@$(COMPILE) training
 	@echo '--> pytest'
-	@$(BIN)/python -m pytest $(ARGS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 browser: $(VENV)/.dev  ## Get the browser that the page is tested in, if one can be had
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,8 +56,12 @@ JSON = st.recursive(
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> None:
-    logging.getLogger("service").setLevel(logging.CRITICAL)
+def _quiet() -> Iterator[None]:
+    log = logging.getLogger("service")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    yield
+    log.setLevel(before)
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -295,7 +295,7 @@ async def test_a_search_is_given_up_when_the_requests_time_is_over(
     await running.fill()
     release = threading.Event()
 
-    def slow(*_: object) -> list[list[Found]]:
+    def slow(*_: object, **__: object) -> list[list[Found]]:
         release.wait(10)
         return [[]]
 
