@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 STAGED = ".part"
 """Ends the name of a file that is still being written, and of one that a break left so."""
@@ -16,10 +17,7 @@ def write_durably(path: Path, content: bytes) -> None:
     Raises:
         OSError: The disk refused.
     """
-    with path.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    _write(path, content, "xb")
 
 
 def replace_durably(path: Path, content: bytes) -> None:
@@ -28,12 +26,9 @@ def replace_durably(path: Path, content: bytes) -> None:
     Raises:
         OSError: The disk refused; what was there stays.
     """
-    staging = path.with_name(f"{path.name}.{os.getpid()}{STAGED}")
+    staging = path.with_name(f".{path.name}.{os.getpid()}{STAGED}")
     try:
-        with staging.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        _write(staging, content, "wb")  # over what a killed process of the same number left
         staging.replace(path)
     finally:
         with suppress(OSError):  # a refusal of the disk is what is to be heard of
@@ -51,3 +46,10 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _write(path: Path, content: bytes, mode: Literal["xb", "wb"]) -> None:
+    with path.open(mode) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from service.classification.head import Head, read_head
-from service.durable import sync, write_durably
+from service.durable import replace_durably, sync
 from service.errors import (
     BundleError,
     ConflictError,
@@ -35,7 +35,6 @@ _log = logging.getLogger(__name__)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VERSION = re.compile(r"v([1-9][0-9]{0,8})")
 _CURRENT = "current"
-_DRAFT = ".draft-"
 
 
 class ClassifierStore:
@@ -142,7 +141,7 @@ class ClassifierStore:
             with _storing():
                 self._directory.mkdir(parents=True, exist_ok=True)
                 with locked(self._directory):  # or another process could sweep it in between
-                    beside = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._directory))
+                    beside = Path(tempfile.mkdtemp(prefix=".draft-", dir=self._directory))
                     held.callback(shutil.rmtree, beside, ignore_errors=True)
                     held.enter_context(locked(beside))
             with _storing():
@@ -175,11 +174,8 @@ class ClassifierStore:
         """
         head = self.read(name, version)
         path = self._directory / name / _CURRENT
-        staging = path.with_name(f".{_CURRENT}-{version}")
-        with _storing(), locked(self._directory):
-            staging.unlink(missing_ok=True)
-            write_durably(staging, b"%d" % version)
-            staging.replace(path)
+        with _storing(), locked(self._directory):  # or it could be swept before it is in place
+            replace_durably(path, b"%d" % version)
             sync(path.parent)
         return head
 
@@ -225,13 +221,11 @@ def check_classifier_name(name: str) -> str:
 
 def _sweep(left: Path) -> None:
     with suppress(OSError):  # BlockingIOError: a draft that is being written
-        if not left.is_dir():
-            left.unlink()
-        elif left.name.startswith(_DRAFT):
+        if left.is_dir():
             with locked(left, wait=False):
                 shutil.rmtree(left)
         else:
-            shutil.rmtree(left)
+            left.unlink()
 
 
 def _remove(directory: Path) -> None:
