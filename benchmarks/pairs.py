@@ -13,6 +13,7 @@ import numpy.typing as npt
 from service.errors import InputError
 from service.inference.session import Vectors
 from training.data.tsv import read_all
+from training.evaluation.sts import correlation_of
 
 _COLUMNS = ("sentence1", "sentence2", "score")
 
@@ -48,12 +49,4 @@ def spearman(sides: Sequence[Vectors], scores: npt.NDArray[np.float64]) -> float
         scores: [pairs].
     """
     first, second = sides
-    products = (first * second).sum(axis=1)
-    return 100 * float(np.corrcoef(_ranks(products), _ranks(scores))[0, 1])
-
-
-def _ranks(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """Return ranks, equal values sharing their mean rank."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: npt.NDArray[np.float64] = (counts.cumsum() - (counts - 1) / 2)[place]
-    return ranks
+    return correlation_of((first * second).sum(axis=1), scores, "spearman")

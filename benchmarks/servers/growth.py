@@ -12,13 +12,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
-from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.arguments import whole_number
 from benchmarks.servers.client import closed_loop
 from benchmarks.servers.models import WORK, prepare_models
-from benchmarks.servers.peers import PEERS
+from benchmarks.servers.peers import ours
 from benchmarks.servers.processes import running
 from benchmarks.servers.texts import LONGEST, texts_of_lengths
 from benchmarks.serving import machine
@@ -36,8 +35,7 @@ def main() -> None:
     options = parser.parse_args()
     models = options.models.resolve()
     prepare_models(models)
-    shipped = PEERS[0]
-    peer = replace(shipped, command=lambda *where: [*shipped.command(*where), *options.flags])
+    peer = ours("interlingua", *options.flags)
     chance = random.Random(3)
     each = max(options.clients, options.requests // PARTS)
     with running(peer, environments=Path(), models=models) as server:

@@ -73,7 +73,9 @@ def _inputs(texts: Sequence[str]) -> object:
     return {"inputs": list(texts)}
 
 
-def _ours(name: str, *flags: str) -> Peer:
+def ours(name: str, *flags: str) -> Peer:
+    """Return this checkout's server, started with `flags` too."""
+
     def command(programs: Path, models: Path, port: int, scratch: Path) -> Sequence[str]:
         return (
             str(programs / "interlingua"), "serve", f"--port={port}", f"--data={scratch}",
@@ -114,9 +116,9 @@ def _txtai_command(programs: Path, models: Path, port: int, scratch: Path) -> Se
 
 
 PEERS: tuple[Peer, ...] = (
-    _ours("interlingua"),
-    _ours("interlingua bf16", "--precision=bf16"),
-    _ours("interlingua fp32", "--precision=fp32"),
+    ours("interlingua"),
+    ours("interlingua bf16", "--precision=bf16"),
+    ours("interlingua fp32", "--precision=fp32"),
     _infinity("infinity torch", "torch", "minilm"),
     _infinity("infinity onnx fp32", "optimum", "minilm-fp32"),
     _infinity("infinity onnx int8", "optimum", "minilm-int8"),
