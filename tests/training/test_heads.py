@@ -13,10 +13,14 @@ from training.heads import HeadData, train_head
 from training.progress import Progress
 
 
+def _data(path: Path, *dev: Path) -> HeadData:
+    return HeadData(paths=(path,), source="made", licence="CC0", attribution="nobody", dev=dev)
+
+
 def _fit(tmp_path: Path, bundle: Path, rows: list[tuple[str, str]]) -> Path:
     path = tmp_path / "en.train.tsv"
     path.write_text("text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows))
-    data = HeadData(paths=(path,), source="made", licence="CC0", attribution="nobody")
+    data = _data(path)
     train_head(bundle, data, tmp_path / "head", name="made", machine="here")
     return tmp_path / "head"
 
@@ -36,7 +40,7 @@ def test_rows_that_contradict_others_are_left_out_and_counted(
     rows = [f"{word} {n}\t{word}\n" for word in ("cat", "bread") for n in range(4)]
     path = tmp_path / "en.train.tsv"
     path.write_text("text\tlabel\n" + "".join([*rows, "cat 0\tbread\n"]))
-    data = HeadData(paths=(path,), source="made", licence="CC0", attribution="nobody")
+    data = _data(path)
     said = io.StringIO()
     head = train_head(
         tiny_bundle, data, tmp_path / "head", name="made", machine="here", progress=Progress(said)
@@ -64,13 +68,7 @@ def test_a_file_to_measure_on_without_the_labels_is_refused_before_the_fit(
 ) -> None:
     (tmp_path / "en.train.tsv").write_text("text\tlabel\n" + "a\tx\nb\ty\n" * 4)
     (tmp_path / "de.dev.tsv").write_text("text\tlabel\na\tother\n")
-    data = HeadData(
-        paths=(tmp_path / "en.train.tsv",),
-        source="made",
-        licence="CC0",
-        attribution="nobody",
-        dev=(tmp_path / "de.dev.tsv",),
-    )
+    data = _data(tmp_path / "en.train.tsv", tmp_path / "de.dev.tsv")
     with pytest.raises(InputError, match=r"de\.dev\.tsv has no example with .* x, y"):
         train_head(tiny_bundle, data, tmp_path / "head", name="head", machine="made")
     assert not (tmp_path / "head").exists()
@@ -82,13 +80,7 @@ def test_files_to_measure_on_in_no_known_language_are_refused(
     rows = "text\tlabel\n" + "a\tx\nb\ty\n" * 4
     for name in ("en.train.tsv", "topics.tsv"):
         (tmp_path / name).write_text(rows)
-    data = HeadData(
-        paths=(tmp_path / "en.train.tsv",),
-        source="made",
-        licence="CC0",
-        attribution="nobody",
-        dev=(tmp_path / "topics.tsv",),
-    )
+    data = _data(tmp_path / "en.train.tsv", tmp_path / "topics.tsv")
     with pytest.raises(InputError, match=r"language that the model knows: topics\.tsv"):
         train_head(tiny_bundle, data, tmp_path / "head", name="head", machine="made")
     assert not (tmp_path / "head").exists()
@@ -108,13 +100,7 @@ def test_pairs_give_a_head_of_pairs_that_is_measured_by_language(
         (tmp_path / name).write_text("premise\thypothesis\tlabel\n" + "".join(rows))
     with (tmp_path / "de.dev.tsv").open("a") as file:
         file.write("a\tb\tneither\n")  # a label that the head has not: left out
-    data = HeadData(
-        paths=(tmp_path / "en.train.tsv",),
-        source="made",
-        licence="CC0",
-        attribution="nobody",
-        dev=(tmp_path / "de.dev.tsv", tmp_path / "xx.dev.tsv"),
-    )
+    data = _data(tmp_path / "en.train.tsv", tmp_path / "de.dev.tsv", tmp_path / "xx.dev.tsv")
     head = train_head(tiny_bundle, data, tmp_path / "head", name="made", machine="here")
     assert head.takes_pairs
     assert head.weights.shape == (2, 64)
