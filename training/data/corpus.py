@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,9 @@ from training.data.cleaning import (
     make_sentence,
 )
 from training.data.folder import DataFolder, evaluation_sentences
+from training.data.freedict import find_freedict, read_freedict
 from training.data.held_out import Pair, first_rows, join_pairs
+from training.data.help_pages import find_help, read_help
 from training.data.lines import BrokenLines, OnBroken
 from training.data.moses import find_moses, read_moses
 from training.data.nway import NWay, find_nway, read_nway
@@ -165,11 +168,14 @@ class _Builder:
         if nway:
             table = read_nway(path, languages=self._wanted, broken=self.broken)
             rows = self._nway_pairs(table, held_out, self.plan.partners)
+        elif find_help(path):
+            table = read_help(path, languages=self._wanted, broken=self.broken)
+            rows = self._nway_pairs(table, range(0), self.plan.partners)
         else:
             # Words of a lexicon are few: each is tied to the others through the pivot's alone.
             table = read_cldr(path, languages=self._wanted, broken=self.broken)
             rows = self._nway_pairs(table, range(0), partners=0)
-        for pair in rows:
+        for pair in chain(rows, self._dictionary_pairs(path)):
             self._add(number, pair)
 
     def _moses_pairs(self, path: Path, broken: BrokenLines) -> Iterator[tuple[int, Pair]]:
@@ -179,6 +185,12 @@ class _Builder:
                 source, target = self._language_of(files.source), self._language_of(files.target)
                 for number, (left, right) in enumerate(read_moses(files, broken)):
                     yield number, (left, source, right, target)
+
+    def _dictionary_pairs(self, path: Path) -> Iterator[Pair]:
+        for files in find_freedict(path):
+            if files.source in self._wanted and files.target in self._wanted:
+                for word, other in read_freedict(files, self.broken):
+                    yield word, files.source, other, files.target
 
     def _nway_pairs(self, table: NWay, held_out: range, partners: int) -> Iterator[Pair]:
         for number, row in enumerate(table.rows()):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from service.errors import InputError, NotFoundError
 from training.data.cldr import find_cldr
+from training.data.freedict import find_freedict
+from training.data.help_pages import find_help
 from training.data.lines import BrokenLines
 from training.data.moses import find_moses
 from training.data.nway import find_nway
@@ -21,10 +23,13 @@ FORMATS = """\
   parallel/<source>/<lang>.txt(.gz)              n-way: line i is the same sentence everywhere
   parallel/<source>/<src>-<tgt>.<lang>(.gz)      Moses pairs: two files of equal length
   parallel/<source>/**/annotations/<lang>/*.json  the CLDR, as its npm packages unpack
+  parallel/<source>/**/freedict-<src>-<tgt>.*     FreeDict's dictionaries, as Debian unpacks them
+  parallel/<source>/<lang>/text/**.html           LibreOffice's help, as Debian unpacks it
   eval/tatoeba/<lang>-en.tsv(.gz)                header `<lang> TAB en`, one pair a row
   eval/stsb/<lang>.dev.tsv(.gz)                  header `sentence1 TAB sentence2 TAB score`
 docs/data.md says where public corpora of these formats come from."""
 
+_FINDERS = (find_nway, find_moses, find_cldr, find_freedict, find_help)
 _NO_TEXT = frozenset({"label", "score", "id", "index_id", "source"})
 
 
@@ -40,7 +45,7 @@ class DataFolder:
         return tuple(
             path.name
             for path in sorted((self.root / "parallel").iterdir())
-            if path.is_dir() and (find_nway(path) or find_moses(path) or find_cldr(path))
+            if path.is_dir() and any(find(path) for find in _FINDERS)
         )
 
     def source(self, name: str) -> Path:

@@ -48,8 +48,11 @@ PAIRWISE = (
     *("alt_ja_vi", "indian_wiki", "korean_news"),
 )
 # Not flores_dev: SIB-200, which topic figures are reported on, is the same text.
-LEXICA = ("cldr",)  # words and names; docs/lab-notes.md says what they bring
-N_WAY = ("ntrex", "bible_nt", "tico19", "python_docs", "gnome_help", "tldr", "pud")
+LEXICA = ("cldr", "freedict")  # words and names; docs/lab-notes.md says what they bring
+N_WAY = (
+    *("ntrex", "bible_nt", "tico19", "pud"),
+    *("python_docs", "gnome_help", "tldr", "libreoffice_help"),
+)
 VARIANTS = {"zh-hant": "zh", "pt-pt": "pt", "pt-br": "pt"}
 STAGE = "train"
 
