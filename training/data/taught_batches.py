@@ -67,7 +67,7 @@ class TaughtPlan:
         most: Most sentences.
         longest: Tokens that a sentence is cut to.
         negatives: Vectors of other sentences.
-        english: Part of the sentences that are English.
+        english: Part of the sentences that are English, drawn by their length.
     """
 
     tokens: int
@@ -107,6 +107,9 @@ class TaughtBatches:
         usable = taught[corpus.pairs[:, 1]] & filled[corpus.pairs[:, 0]]
         self._pairs = corpus.pairs
         self._english = np.flatnonzero(taught)
+        # A word alone teaches nothing of order, so a sentence counts as often as it has tokens.
+        lengths = np.minimum(tokens.lengths[self._english], plan.longest)
+        self._english_ends = np.cumsum(lengths, dtype=np.int64)
         self._buckets = make_buckets(corpus, mixing, usable)
         self._sizes = np.diff(self._buckets.starts)
         self._tokens = tokens
@@ -131,7 +134,9 @@ class TaughtBatches:
     def _draw_chunk(self) -> list[npt.NDArray[np.int64]]:
         """Return batches of examples [B, 2]: a sentence, and the English one that it means."""
         random = np.random.default_rng([self._seed, self._chunk])
-        english = random.choice(self._english, int(_CHUNK * self._plan.english))
+        ends = self._english_ends
+        drawn = random.integers(0, ends[-1], int(_CHUNK * self._plan.english))
+        english = self._english[np.searchsorted(ends, drawn, side="right")]
         counts = random.multinomial(_CHUNK - len(english), self._buckets.shares)
         rows = [
             self._buckets.starts[bucket] + random.integers(0, self._sizes[bucket], count)

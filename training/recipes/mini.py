@@ -66,12 +66,12 @@ class Parameters(fast.Parameters):
     inner: Size = 1024  # of the network below the layers
     fitting_steps: int = 1500  # of that network, before all else
     layers_steps: Size
-    layers_tokens: Size = 2700  # of a batch, pads included
-    layers_most: Size = 200  # sentences of a batch
-    layers_longest: Size = 48  # tokens of a training sentence
+    layers_tokens: Size = 4096  # of a batch, pads included
+    layers_most: Size = 320  # sentences of a batch
+    layers_longest: Size = 64  # tokens of a training sentence
     layers_products: Literal["fast", "fp32"] = "fast"  # fast: bf16 where the device has it
-    layers_english: float = 0.25  # part of the sentences that are English
-    layers_rate: float = 1.5e-4  # AdamW's, of the layers and the network
+    layers_english: float = 0.15  # part of the sentences that are English
+    layers_rate: float = 2e-4  # AdamW's, of the layers and the network
     table_rate: float = 5e-4  # Adam's, of the static vectors
     layers_warm_up: float = 0.02  # part of the steps
     layers_decay: float = 0.25  # part of the steps, at the end
@@ -81,10 +81,10 @@ class Parameters(fast.Parameters):
     layers_alone: float = 1.0  # both of these for the layers' half alone
     layers_nested: float = 0.3
     layers_temperature: float = 0.05
-    layers_negatives: int = 1024
+    layers_negatives: int = 2048
     layers_log_every: int = 20
     layers_develop_every: int = 1000
-    static_weight: float = 1.0  # of the static half
+    static_weight: float = 2.0  # of the static half
 
     def __post_init__(self) -> None:
         fast.Parameters.__post_init__(self)
@@ -138,7 +138,7 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
             seed=p.seed,
         ),
         optimisers=(
-            AdamW(layers, lr=p.layers_rate, betas=(0.9, 0.98), weight_decay=0.0),
+            AdamW(layers, lr=p.layers_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
             RowAdam([encoder.table], lr=p.table_rate, betas=(0.9, 0.99)),
         ),
         schedule=LinearDecay(

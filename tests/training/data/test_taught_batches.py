@@ -77,6 +77,20 @@ def test_a_chunk_holds_as_much_english_as_the_plan_says() -> None:
     assert seen[False] == 150
 
 
+def test_english_is_drawn_by_its_tokens() -> None:
+    batches, tokens = make_batches(), TOKENS.lengths.clip(max=PLAN.longest)
+    times: Counter[int] = Counter()
+    for batches._chunk in range(400):
+        for examples in batches._draw_chunk():
+            own = examples[:, 0] == examples[:, 1]
+            times.update(examples[own, 0].tolist())
+    taught = np.array(sorted(times))
+    expected = tokens[taught] / tokens[taught].sum() * 400 * 50
+    found = np.array([times[sentence] for sentence in taught.tolist()])
+    assert len(taught) == 70
+    assert np.abs(found - expected).max() < 6 * np.sqrt(expected.max())  # of a Poisson's spread
+
+
 def test_it_goes_on_where_it_was() -> None:
     whole = make_batches()
     for _ in range(25):
