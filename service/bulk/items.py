@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from service.commands.sources import (
+from service.bulk.sources import (
     STDIN,
     TEXT_SUFFIX,
     FieldNames,

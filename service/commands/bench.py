@@ -155,7 +155,7 @@ def _different_sizes(encoder: Encoder, batch_tokens: Sequence[int]) -> list[int]
 
 
 def _texts(path: Path | None) -> list[str]:
-    from service.commands.sources import reading
+    from service.bulk.sources import reading
     from service.demo.loader import read_documents
     from service.shipped import DEMO_CORPUS
 

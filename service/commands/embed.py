@@ -16,7 +16,7 @@ from service.commands.vector_output import VECTOR_FORMATS, VectorFormat, vector_
 if TYPE_CHECKING:
     from service.bulk.engines import EncoderChoice
     from service.bulk.run import Engine
-    from service.commands.sources import FieldNames
+    from service.bulk.sources import FieldNames
 
 _CHUNK_TEXTS = 1024
 
@@ -93,7 +93,7 @@ def embed(  # one parameter an option
     if out is not None:
         from service.bulk.engines import EncoderChoice
         from service.bulk.run import Engine
-        from service.commands.sources import FieldNames
+        from service.bulk.sources import FieldNames
 
         _embed_files(
             texts,

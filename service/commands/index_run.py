@@ -10,10 +10,7 @@ from pathlib import Path
 
 import click
 
-from service.commands.corpora_directory import fitting_encoder, opened_corpora
-from service.commands.model_choice import chosen_model
-from service.commands.progress_line import ProgressLine
-from service.commands.sources import (
+from service.bulk.sources import (
     TABLES,
     FieldNames,
     Format,
@@ -21,6 +18,9 @@ from service.commands.sources import (
     Source,
     to_incoming,
 )
+from service.commands.corpora_directory import fitting_encoder, opened_corpora
+from service.commands.model_choice import chosen_model
+from service.commands.progress_line import ProgressLine
 from service.errors import InputError, NotFoundError
 from service.hardware import available_cores
 from service.inference.encoder import Encoder

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.bulk.items import Item, read_items
-from service.commands.sources import FieldNames
+from service.bulk.sources import FieldNames
 from service.errors import InputError, NotFoundError, SettingsError
 
 

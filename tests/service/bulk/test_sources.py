@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.commands.sources import LONGEST_CELL, STDIN, GeneratedIds, Source
+from service.bulk.sources import LONGEST_CELL, STDIN, GeneratedIds, Source
 from service.errors import InputError, SettingsError
 
 
