@@ -34,6 +34,7 @@ class VocabularyPlan:
     coverage: float = 0.9995  # of characters; rarer ones become the unknown piece
     longest_piece: int = 14
     normalisation: str = "nmt_nfkc_cf"  # NFKC and case folding, inside the model file
+    without: tuple[str, ...] = ()  # sources whose sentences are not sampled
     threads: int = 2
     seed: int = 0
 
@@ -89,6 +90,11 @@ def balanced_sample(corpus: Corpus, plan: VocabularyPlan, languages: tuple[str, 
     sentences = {
         language: random.permutation(corpus.sentences_of(language)) for language in languages
     }
+    if left_out := [i for i, name in enumerate(corpus.sources) if name in plan.without]:
+        rest = np.unique(corpus.pairs[~np.isin(corpus.source, left_out)])
+        sentences = {
+            language: numbers[np.isin(numbers, rest)] for language, numbers in sentences.items()
+        }
     weights = {
         language: (_characters(corpus, numbers) * _density(language)) ** plan.temperature
         for language, numbers in sentences.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from service.errors import InputError
@@ -44,6 +45,15 @@ def test_a_language_has_its_share_of_the_sample(corpus: Corpus) -> None:
     for language in (english, japanese):
         got = sum(len(text) for text in sample if text in language)
         assert 1600 <= got < 1700
+
+
+def test_what_stands_in_a_left_out_source_alone_is_not_sampled(corpus: Corpus) -> None:
+    source = np.arange(len(corpus.pairs), dtype=np.int16) % 2
+    two = dataclasses.replace(corpus, source=source, sources=("sentences", "words"))
+    plan = dataclasses.replace(PLAN, sample_characters=10**9, without=("words",))
+    kept = {corpus.texts[i] for i in np.unique(corpus.pairs[source == 0])}
+    assert set(balanced_sample(two, plan, LANGUAGES)) == kept
+    assert len(kept) < len(corpus.texts)
 
 
 def test_too_many_pieces_are_refused_with_a_remedy(corpus: Corpus) -> None:

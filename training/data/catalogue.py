@@ -122,12 +122,6 @@ SOURCES = (
         "Debian packages dict-freedict-<src>-<tgt>, version 2022.04.21",
     ),
     Source(
-        "libreoffice_help",
-        "MPL 2.0",
-        "the LibreOffice documentation and translation teams, The Document Foundation",
-        "Debian packages libreoffice-help-<lang>, version 7.4",
-    ),
-    Source(
         "flores_dev",
         "CC BY-SA 4.0",
         "NLLB Team 2022 (Meta AI); Adelani et al. 2023 (SIB-200)",

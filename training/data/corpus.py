@@ -23,7 +23,6 @@ from training.data.cleaning import (
 from training.data.folder import DataFolder, evaluation_sentences
 from training.data.freedict import find_freedict, read_freedict
 from training.data.held_out import Pair, first_rows, join_pairs
-from training.data.help_pages import find_help, read_help
 from training.data.lines import BrokenLines, OnBroken
 from training.data.moses import find_moses, read_moses
 from training.data.nway import NWay, find_nway, read_nway
@@ -168,9 +167,6 @@ class _Builder:
         if nway:
             table = read_nway(path, languages=self._wanted, broken=self.broken)
             rows = self._nway_pairs(table, held_out, self.plan.partners)
-        elif find_help(path):
-            table = read_help(path, languages=self._wanted, broken=self.broken)
-            rows = self._nway_pairs(table, range(0), self.plan.partners)
         else:
             # Words of a lexicon are few: each is tied to the others through the pivot's alone.
             table = read_cldr(path, languages=self._wanted, broken=self.broken)

@@ -13,7 +13,6 @@ from pathlib import Path
 from service.errors import InputError, NotFoundError
 from training.data.cldr import find_cldr
 from training.data.freedict import find_freedict
-from training.data.help_pages import find_help
 from training.data.lines import BrokenLines
 from training.data.moses import find_moses
 from training.data.nway import find_nway
@@ -24,12 +23,11 @@ FORMATS = """\
   parallel/<source>/<src>-<tgt>.<lang>(.gz)      Moses pairs: two files of equal length
   parallel/<source>/**/annotations/<lang>/*.json  the CLDR, as its npm packages unpack
   parallel/<source>/**/freedict-<src>-<tgt>.*     FreeDict's dictionaries, as Debian unpacks them
-  parallel/<source>/<lang>/text/**.html           LibreOffice's help, as Debian unpacks it
   eval/tatoeba/<lang>-en.tsv(.gz)                header `<lang> TAB en`, one pair a row
   eval/stsb/<lang>.dev.tsv(.gz)                  header `sentence1 TAB sentence2 TAB score`
 docs/data.md says where public corpora of these formats come from."""
 
-_FINDERS = (find_nway, find_moses, find_cldr, find_freedict, find_help)
+_FINDERS = (find_nway, find_moses, find_cldr, find_freedict)
 _NO_TEXT = frozenset({"label", "score", "id", "index_id", "source"})
 
 
