@@ -116,12 +116,6 @@ SOURCES = (
         "npm packages cldr-annotations-full and cldr-localenames-full, version 48.2.0",
     ),
     Source(
-        "freedict",
-        "GPL 2+, GPL 3+, CC BY-SA 3.0 (each dictionary its own)",
-        "the FreeDict project and the authors of its dictionaries; WikDict and Wiktionary",
-        "Debian packages dict-freedict-<src>-<tgt>, version 2022.04.21",
-    ),
-    Source(
         "flores_dev",
         "CC BY-SA 4.0",
         "NLLB Team 2022 (Meta AI); Adelani et al. 2023 (SIB-200)",

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ from training.data.cleaning import (
     make_sentence,
 )
 from training.data.folder import DataFolder, evaluation_sentences
-from training.data.freedict import find_freedict, read_freedict
 from training.data.held_out import Pair, first_rows, join_pairs
 from training.data.lines import BrokenLines, OnBroken
 from training.data.moses import find_moses, read_moses
@@ -171,7 +169,7 @@ class _Builder:
             # Words of a lexicon are few: each is tied to the others through the pivot's alone.
             table = read_cldr(path, languages=self._wanted, broken=self.broken)
             rows = self._nway_pairs(table, range(0), partners=0)
-        for pair in chain(rows, self._dictionary_pairs(path)):
+        for pair in rows:
             self._add(number, pair)
 
     def _moses_pairs(self, path: Path, broken: BrokenLines) -> Iterator[tuple[int, Pair]]:
@@ -181,12 +179,6 @@ class _Builder:
                 source, target = self._language_of(files.source), self._language_of(files.target)
                 for number, (left, right) in enumerate(read_moses(files, broken)):
                     yield number, (left, source, right, target)
-
-    def _dictionary_pairs(self, path: Path) -> Iterator[Pair]:
-        for files in find_freedict(path):
-            if files.source in self._wanted and files.target in self._wanted:
-                for word, other in read_freedict(files, self.broken):
-                    yield word, files.source, other, files.target
 
     def _nway_pairs(self, table: NWay, held_out: range, partners: int) -> Iterator[Pair]:
         for number, row in enumerate(table.rows()):

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from service.errors import InputError, NotFoundError
 from training.data.cldr import find_cldr
-from training.data.freedict import find_freedict
 from training.data.lines import BrokenLines
 from training.data.moses import find_moses
 from training.data.nway import find_nway
@@ -22,12 +21,11 @@ FORMATS = """\
   parallel/<source>/<lang>.txt(.gz)              n-way: line i is the same sentence everywhere
   parallel/<source>/<src>-<tgt>.<lang>(.gz)      Moses pairs: two files of equal length
   parallel/<source>/**/annotations/<lang>/*.json  the CLDR, as its npm packages unpack
-  parallel/<source>/**/freedict-<src>-<tgt>.*     FreeDict's dictionaries, as Debian unpacks them
   eval/tatoeba/<lang>-en.tsv(.gz)                header `<lang> TAB en`, one pair a row
   eval/stsb/<lang>.dev.tsv(.gz)                  header `sentence1 TAB sentence2 TAB score`
 docs/data.md says where public corpora of these formats come from."""
 
-_FINDERS = (find_nway, find_moses, find_cldr, find_freedict)
+_FINDERS = (find_nway, find_moses, find_cldr)
 _NO_TEXT = frozenset({"label", "score", "id", "index_id", "source"})
 
 
