@@ -70,7 +70,7 @@ class Parameters(fast.Parameters):
     layers_most: Size = 320  # sentences of a batch
     layers_longest: Size = 64  # tokens of a training sentence
     layers_products: Literal["fast", "fp32"] = "fast"  # fast: bf16 where the device has it
-    layers_english: float = 0.15  # part of the sentences that are English
+    layers_english: float = 0.25  # part of the sentences that are English
     layers_rate: float = 2e-4  # AdamW's, of the layers and the network
     table_rate: float = 5e-4  # Adam's, of the static vectors
     layers_warm_up: float = 0.02  # part of the steps
