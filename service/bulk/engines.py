@@ -126,7 +126,8 @@ def _join(ray: Any, address: str | None) -> None:  # noqa: ANN401 - Ray's module
     dashboard = None if address else False
     try:
         ray.init(address=address, include_dashboard=dashboard, log_to_driver=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:  # Ray has no error of its own here
+    except Exception as error:  # Ray has no error of its own here: a slow start is a bare Exception
+        ray.shutdown()  # ends what of it was started
         where = f"reached at {address}" if address else "started here"
         raise BackendError(
             f"No Ray cluster could be {where}: {error}.",

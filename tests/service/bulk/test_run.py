@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from service.bulk.items import Item
 from service.bulk.run import Engine, Progress, embed_items
 from service.bulk.shards import read_shards
 from service.cli import main
-from service.errors import InputError
+from service.errors import BackendError, InputError
 from service.inference.encoder import Encoder
 from tests.tiny_bundle import DIMENSION, make_tiny_bundle
 
@@ -162,20 +163,44 @@ def test_a_killed_run_goes_on(model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra ray is missing")
-@pytest.mark.filterwarnings("ignore")
-def test_a_cluster_gives_the_same_bytes(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch.setenv("PYTHONPATH", os.getcwd())  # noqa: PTH109 - where the workers import from
+def test_a_cluster_gives_the_same_bytes(model: Path, tmp_path: Path) -> None:
     embed(model, tmp_path / "local")
-    progress = embed(model, tmp_path / "ray", engine=Engine("ray", workers=2))
-    assert progress.encoded == 50
+    source = tmp_path / "in.jsonl"
+    source.write_text("\n".join(json.dumps({"id": i.id, "text": i.text}) for i in ITEMS))
+    # In a process of its own: Ray forks, which threads of other tests' gRPC servers may stop.
+    command = [
+        sys.executable, "-c", "from service.cli import main; main()", "embed", str(source),
+        "--out", str(tmp_path / "ray"), "--model", str(model), "--shard-rows", "8",
+        "--engine", "ray", "--workers", "2",
+    ]  # fmt: skip
+    workers_import_from = {"PYTHONPATH": str(Path.cwd()), "RAY_USAGE_STATS_ENABLED": "0"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | workers_import_from, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "50 texts encoded, 0 kept" in done.stdout
     assert files(tmp_path / "ray") == files(tmp_path / "local")
     (tmp_path / "ray" / "part-000002.parquet").unlink()
     again = embed(model, tmp_path / "ray")  # an engine goes on where the other was stopped
     assert (again.encoded, again.kept) == (8, 42)
     assert files(tmp_path / "ray") == files(tmp_path / "local")
+
+
+def test_a_cluster_that_does_not_start_is_said_so() -> None:
+    class Cluster:
+        ended = False
+
+        def init(self, **_: object) -> None:
+            raise Exception("The current node timed out during startup.")  # as Ray 2.60 raises it
+
+        def shutdown(self) -> None:
+            self.ended = True
+
+    cluster = Cluster()
+    with pytest.raises(BackendError, match=r"could be started here: .* timed out") as caught:
+        engines._join(cluster, None)
+    assert cluster.ended
+    assert "--ray-address" in str(caught.value.remedy)
 
 
 @pytest.mark.parametrize(
