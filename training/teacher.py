@@ -221,8 +221,7 @@ def teach_english(
         always: Sources whose English is taught besides, all of it: words and names, of which each
             stands for more than a sentence does.
     """
-    always_taught = [number for number, name in enumerate(corpus.sources) if name in always]
-    drawn_from = np.unique(corpus.pairs[~np.isin(corpus.source, always_taught)])
+    drawn_from = corpus.sentences_outside(always)
     english = corpus.sentences_of("en")
     drawn = np.random.default_rng(seed).permutation(np.intersect1d(english, drawn_from))
     chosen = np.concatenate([drawn[:count], np.setdiff1d(english, drawn_from)])

@@ -90,8 +90,8 @@ def balanced_sample(corpus: Corpus, plan: VocabularyPlan, languages: tuple[str, 
     sentences = {
         language: random.permutation(corpus.sentences_of(language)) for language in languages
     }
-    if left_out := [i for i, name in enumerate(corpus.sources) if name in plan.without]:
-        rest = np.unique(corpus.pairs[~np.isin(corpus.source, left_out)])
+    if plan.without:
+        rest = corpus.sentences_outside(plan.without)
         sentences = {
             language: numbers[np.isin(numbers, rest)] for language, numbers in sentences.items()
         }

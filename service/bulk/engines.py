@@ -127,7 +127,7 @@ def _join(ray: Any, address: str | None) -> None:  # noqa: ANN401 - Ray's module
     try:
         ray.init(address=address, include_dashboard=dashboard, log_to_driver=False)
     except Exception as error:  # Ray has no error of its own here: a slow start is a bare Exception
-        ray.shutdown()  # ends what of it was started
+        ray.shutdown()  # a node that could not be joined; one that timed out ends with this process
         where = f"reached at {address}" if address else "started here"
         raise BackendError(
             f"No Ray cluster could be {where}: {error}.",

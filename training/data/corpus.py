@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -84,6 +84,11 @@ class Corpus:
         if language not in self.languages:
             return np.empty(0, dtype=np.int64)
         return np.flatnonzero(self.language == self.languages.index(language))
+
+    def sentences_outside(self, sources: Collection[str]) -> npt.NDArray[np.int32]:
+        """Return the numbers of the sentences that a source besides `sources` has, sorted."""
+        inside = [number for number, name in enumerate(self.sources) if name in sources]
+        return np.unique(self.pairs[~np.isin(self.source, inside)])
 
 
 def build_corpus(

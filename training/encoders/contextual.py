@@ -53,7 +53,6 @@ class ContextualEncoder(nn.Module):
         self.body = body
         self.static_weight = static_weight
         self.products = products
-        self._fast = products != torch.float32
 
     def forward(self, sentences: Sentences) -> Tensor:
         """Return vectors [B, D] of ragged `sentences`, not normalised."""
@@ -66,7 +65,8 @@ class ContextualEncoder(nn.Module):
         # Each row is gathered and read once, however often its token occurs.
         tokens, places = torch.unique(ids, return_inverse=True)
         vectors = functional.embedding(tokens, self.table, sparse=True)  # [U, D]
-        with torch.autocast(ids.device.type, self.products, enabled=self._fast):
+        fast = self.products != torch.float32
+        with torch.autocast(ids.device.type, self.products, enabled=fast):
             network = self.network(vectors)
         read = functional.embedding(places, network)
         static = functional.embedding(places, vectors)

@@ -42,6 +42,13 @@ def embed(
     return embed_items(items, out, choice=EncoderChoice(model), engine=engine, shard_rows=8)
 
 
+def embed_command(model: Path, source: Path, out: Path, *, shard_rows: int) -> list[str]:
+    return [
+        sys.executable, "-c", "from service.cli import main; main()", "embed", str(source),
+        "--out", str(out), "--model", str(model), "--shard-rows", str(shard_rows),
+    ]  # fmt: skip
+
+
 def files(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
@@ -142,10 +149,7 @@ def test_the_command_says_what_it_did(model: Path, tmp_path: Path) -> None:
 def test_a_killed_run_goes_on(model: Path, tmp_path: Path) -> None:
     source, out = tmp_path / "in.txt", tmp_path / "out"
     source.write_text("\n".join(f"{n} " + "many words here " * 20 for n in range(6_000)))
-    command = [
-        sys.executable, "-c", "from service.cli import main; main()", "embed", str(source),
-        "--out", str(out), "--model", str(model), "--shard-rows", "150",
-    ]  # fmt: skip
+    command = embed_command(model, source, out, shard_rows=150)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while not list(out.glob("part-*.parquet")) and time.monotonic() < deadline:
@@ -168,11 +172,8 @@ def test_a_cluster_gives_the_same_bytes(model: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text("\n".join(json.dumps({"id": i.id, "text": i.text}) for i in ITEMS))
     # In a process of its own: Ray forks, which threads of other tests' gRPC servers may stop.
-    command = [
-        sys.executable, "-c", "from service.cli import main; main()", "embed", str(source),
-        "--out", str(tmp_path / "ray"), "--model", str(model), "--shard-rows", "8",
-        "--engine", "ray", "--workers", "2",
-    ]  # fmt: skip
+    command = embed_command(model, source, tmp_path / "ray", shard_rows=8)
+    command += ["--engine", "ray", "--workers", "2"]
     workers_import_from = {"PYTHONPATH": str(Path.cwd()), "RAY_USAGE_STATS_ENABLED": "0"}
     done = subprocess.run(
         command, capture_output=True, text=True, env=os.environ | workers_import_from, check=False
