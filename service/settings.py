@@ -14,7 +14,7 @@ from service.errors import InputError
 from service.hardware import available_cores
 from service.inference.wishes import PrecisionWish, RuntimeWish
 from service.security.keys import Keys
-from service.shipped import shipped_heads, shipped_models
+from service.shipped import default_models, shipped_heads
 
 
 def default_data() -> Path:
@@ -58,10 +58,10 @@ class Settings(BaseSettings):
         "~/.local/share/interlingua by default, or interlingua below XDG_DATA_HOME",
     )
     model: Annotated[list[Path], NoDecode] = Field(
-        default_factory=shipped_models,
-        description="Directory of a bundle or of sentence-transformers, or the name of an imported "
-        "model; may be given several times, the first is the default model. The shipped one by "
-        "default",
+        default_factory=default_models,
+        description="Directory of a bundle or of sentence-transformers, or the name of a "
+        "shipped or imported model; may be given several times, the first is the default model. "
+        "interlingua-fast by default",
     )
     head: Annotated[list[Directory], NoDecode] = Field(
         default_factory=shipped_heads,

@@ -10,8 +10,8 @@ _PLACES = (_PACKAGE / "models", _PACKAGE.parent / "models")
 
 DEMO_CORPUS = _PACKAGE / "demo" / "corpus.jsonl"
 
-_PREFERENCE = ("interlingua-mini", "interlingua-fast")
-"""Which shipped encoder is the default: the first of these that is there."""
+_PREFERENCE = ("interlingua-fast", "interlingua-mini")
+"""Which shipped encoder is the default: the first of these that is there (docs/decisions/0014)."""
 
 
 def shipped_models() -> list[Path]:
@@ -19,6 +19,11 @@ def shipped_models() -> list[Path]:
     found = {path.parent.name: path.parent for path in _find("bundle.json")}
     order = [name for name in _PREFERENCE if name in found]
     return [found[name] for name in order + sorted(set(found) - set(order))]
+
+
+def default_models() -> list[Path]:
+    """Return the directory of the shipped bundle that is served when none is named, if any is."""
+    return shipped_models()[:1]
 
 
 def shipped_heads() -> list[Path]:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from service.hardware import available_cores
 from service.settings import Settings
-from service.shipped import shipped_models
+from service.shipped import default_models
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def test_an_empty_variable_is_not_set(tmp_path: Path, monkeypatch: pytest.Monkey
     settings = Settings()
     assert settings.data == tmp_path / "share" / "interlingua"
     assert (settings.port, settings.api_keys, settings.api_keys_file) == (8000, [], None)
-    assert settings.model == shipped_models()
+    assert settings.model == default_models()
     assert settings.head == []
 
 

@@ -15,13 +15,15 @@ def test_the_preferred_model_comes_first(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "topic" / "head.json").write_text("{}")
     monkeypatch.setattr(shipped, "_PLACES", (tmp_path,))
     assert [path.name for path in shipped.shipped_models()] == [
-        "interlingua-mini",
         "interlingua-fast",
+        "interlingua-mini",
         "another",
     ]
+    assert shipped.default_models() == [tmp_path / "interlingua-fast"]
     assert shipped.shipped_heads() == [tmp_path / "topic"]
 
 
 def test_nothing_shipped_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "_PLACES", (tmp_path / "nowhere",))
     assert shipped.shipped_models() == []
+    assert shipped.default_models() == []

@@ -116,6 +116,42 @@ SOURCES = (
         "npm packages cldr-annotations-full and cldr-localenames-full, version 48.2.0",
     ),
     Source(
+        "eltec_en",
+        "public domain (texts), CC BY 4.0 (markup)",
+        "European Literary Text Collection (ELTeC), COST Action Distant Reading",
+        "github.com/COST-ELTeC/ELTeC-eng, beginnings of novels of 1840 to 1920",
+    ),
+    Source(
+        "mlqa_wiki",
+        "CC BY-SA 3.0",
+        "the contributors of Wikipedia; Lewis et al. 2020, MLQA",
+        "github.com/facebookresearch/MLQA, contexts of the development set",
+    ),
+    Source(
+        "topical_chat",
+        "CDLA-Sharing 1.0",
+        "Gopalakrishnan et al. 2019, Topical-Chat (Amazon)",
+        "github.com/alexa/Topical-Chat",
+    ),
+    Source(
+        "schema_dialogue",
+        "CC BY-SA 4.0",
+        "Rastogi et al. 2020, Schema-Guided Dialogue (Google)",
+        "github.com/google-research-datasets/dstc8-schema-guided-dialogue",
+    ),
+    Source(
+        "bcontrast",
+        "CC BY-SA 4.0",
+        "Farajian et al. 2020, BConTrasT (Unbabel); Byrne et al. 2019, Taskmaster-1 (Google)",
+        "github.com/Unbabel/BConTrasT",
+    ),
+    Source(
+        "xpersona",
+        "MIT",
+        "Lin et al. 2020, XPersona; Zhang et al. 2018, Persona-Chat",
+        "github.com/HLTCHKUST/Xpersona",
+    ),
+    Source(
         "flores_dev",
         "CC BY-SA 4.0",
         "NLLB Team 2022 (Meta AI); Adelani et al. 2023 (SIB-200)",

@@ -82,7 +82,10 @@ class Cleaner:
         self.counts: dict[str, Counter[str]] = {}
 
     def judge(self, source: str, left: Sentence, right: Sentence) -> bool:
-        """Return whether the pair is kept, and count it under `source`."""
+        """Return whether the pair is kept, and count it under `source`.
+
+        A sentence that has no translation is judged beside itself.
+        """
         reason = self._reason(left, right)
         self.counts.setdefault(source, Counter())[reason] += 1
         return reason == "kept"
@@ -95,7 +98,7 @@ class Cleaner:
             return "long"
         if (long + 10) / (short + 10) > self._rules.ratio:
             return "ratio"
-        if left.key == right.key:
+        if left.key == right.key and left is not right:
             return "copy"
         if left.key in self._evaluation or right.key in self._evaluation:
             return "evaluation"

@@ -55,7 +55,8 @@ class Corpus:
     Attributes:
         texts: One sentence each, in NFC.
         language: int16 [sentences], index into `languages`.
-        pairs: int32 [pairs, 2], sentence numbers; the pivot stands second where it takes part.
+        pairs: int32 [pairs, 2], sentence numbers; the pivot stands second where it takes part. A
+            sentence of a source that has the pivot's language alone stands twice.
         source: int16 [pairs], index into `sources`.
         languages: Their codes.
         sources: Their names.
@@ -176,6 +177,9 @@ class _Builder:
             rows = self._nway_pairs(table, range(0), partners=0)
         for pair in rows:
             self._add(number, pair)
+        if set(nway) == {self.plan.pivot}:
+            for text in table.columns[self.plan.pivot]:
+                self._add(number, (text, self.plan.pivot, text, self.plan.pivot))
 
     def _moses_pairs(self, path: Path, broken: BrokenLines) -> Iterator[tuple[int, Pair]]:
         """Yield the pairs of each two files at `path`, numbered without broken lines."""

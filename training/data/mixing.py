@@ -45,14 +45,15 @@ class Buckets:
 def make_buckets(
     corpus: Corpus, mixing: Mixing, usable: npt.NDArray[np.bool_] | None = None
 ) -> Buckets:
-    """Return the pairs of `corpus` in weighted buckets.
+    """Return the pairs of `corpus` in weighted buckets; a sentence beside itself is none.
 
     Args:
         corpus: Whose pairs.
         mixing: The weights.
         usable: bool [pairs]; pairs that are False are left out. All where None.
     """
-    chosen = np.arange(len(corpus.pairs)) if usable is None else np.flatnonzero(usable)
+    apart = corpus.pairs[:, 0] != corpus.pairs[:, 1]
+    chosen = np.flatnonzero(apart if usable is None else apart & usable)
     languages = np.sort(corpus.language[corpus.pairs[chosen]].astype(np.int64), axis=1)
     keys = np.column_stack([languages, corpus.source[chosen].astype(np.int64)])
     found, bucket, sizes = np.unique(keys, axis=0, return_inverse=True, return_counts=True)

@@ -1,6 +1,6 @@
 r"""Static vectors with trained layers over them: the encoder of `interlingua-mini`.
 
-    v = mean of the layers' last states / 5  +  weight * unit(sum of the tokens' static vectors)
+    v = unit(mean of the layers' last states)  +  weight * unit(sum of the tokens' static vectors)
 
 - One table holds all that is known of single tokens. Its vectors are added up as they are, and a
   network turns them into what the layers read (`training.encoders.token_network`).
@@ -9,6 +9,8 @@ r"""Static vectors with trained layers over them: the encoder of `interlingua-mi
   trained is how the two go together.
 - BERT's marks before and after a sentence are left out: layers that are trained on do without them,
   and a short sentence costs a sixth less.
+- Both halves have length 1 before they are weighed: the layers' states grow longer the better they
+  know a sentence, and added up as they come they leave long news to the half that knows less of it.
 - The sum's part is as long as a sentence's translation can be told by its words alone; the layers'
   part brings order, negation and what words mean together.
 """
@@ -22,9 +24,6 @@ from torch.nn import functional
 from training.data.batches import Sentences
 from training.encoders.bert import BertBody, mean_state
 from training.encoders.token_network import TokenNetwork
-
-_STATE_LENGTH = 5.0
-"""About how long the mean of the teacher's last states is."""
 
 
 class ContextualEncoder(nn.Module):
@@ -83,7 +82,7 @@ class ContextualEncoder(nn.Module):
         `whole` says that there is no pad, which is quicker.
         """
         states = self.body(read.to(self.products), None if whole else mask)
-        return mean_state(states, mask) / _STATE_LENGTH
+        return functional.normalize(mean_state(states, mask), dim=1)
 
     def _static(self, vectors: Tensor, mask: Tensor) -> Tensor:
         """Return the static half of `vectors` [B, S, D]."""

@@ -63,6 +63,7 @@ _COUNTED = 50_000  # English sentences whose WordPieces are counted
 class Parameters(fast.Parameters):
     """What may be changed with `--set`; those of the static vectors are the recipe `fast`'s."""
 
+    sources: tuple[str, ...] = fast.PAIRWISE + fast.N_WAY + fast.LEXICA + fast.ENGLISH
     inner: Size = 1024  # of the network below the layers
     fitting_steps: int = 1500  # of that network, before all else
     layers_steps: Size
@@ -84,7 +85,8 @@ class Parameters(fast.Parameters):
     layers_negatives: int = 2048
     layers_log_every: int = 20
     layers_develop_every: int = 1000
-    static_weight: float = 2.0  # of the static half
+    layers_compiled: bool = False  # by torch.compile, which needs a C++ compiler
+    static_weight: float = 1.5  # of the static half
 
     def __post_init__(self) -> None:
         fast.Parameters.__post_init__(self)
@@ -120,6 +122,8 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     teacher = fast.teacher_of(p, work, corpus)
     encoder = _encoder(p, work, corpus, vocabulary).to(work.device)
+    if p.layers_compiled:
+        encoder.body.compile(dynamic=True)
     layers = [weight for name, weight in encoder.named_parameters() if name != "table"]
     return Phase(
         system=_student(p, encoder),

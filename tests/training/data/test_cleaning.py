@@ -60,6 +60,15 @@ def test_a_duplicate_is_seen_in_either_direction() -> None:
     assert cleaner.counts["b"]["duplicate"] == 1
 
 
+def test_a_sentence_beside_itself_is_no_copy() -> None:
+    cleaner = Cleaner(CleaningRules(), evaluation=[comparison_key("what is this")])
+    first, again, asked = map(make_sentence, ("Good day.", "good day", "What is this?"))
+    assert cleaner.judge("a", first, first)
+    assert not cleaner.judge("a", again, again)
+    assert not cleaner.judge("a", asked, asked)
+    assert cleaner.counts["a"] == {"kept": 1, "duplicate": 1, "evaluation": 1}
+
+
 def test_the_table_sums_by_reason() -> None:
     cleaner = Cleaner(CleaningRules())
     for source in ("a", "b"):

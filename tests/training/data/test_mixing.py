@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,3 +32,16 @@ def test_every_usable_pair_is_in_its_bucket_once() -> None:
     assert sorted(buckets.pairs) == [0, 1, 2, 3, 5, 6, 7]
     assert buckets.starts.tolist() == [0, 4, 7]
     assert set(buckets.pairs[:4]) == {0, 1, 2, 3}
+
+
+def test_a_sentence_beside_itself_is_no_pair() -> None:
+    corpus = make_corpus({"de": 3})
+    alone = np.array([[1, 1], [3, 3]], dtype=np.int32)
+    both = replace(
+        corpus,
+        pairs=np.concatenate([corpus.pairs, alone]),
+        source=np.zeros(5, dtype=np.int16),
+    )
+    assert sorted(make_buckets(both, Mixing()).pairs) == [0, 1, 2]
+    usable = np.array([True, True, False, True, True])
+    assert sorted(make_buckets(both, Mixing(), usable).pairs) == [0, 1]
