@@ -237,9 +237,9 @@ def model(p: Parameters, work: Workspace) -> Model:
         family="transformer",
         description=(
             "Static token vectors under six transformer layers, for search across languages and "
-            "classification where the order of words counts. The layers began as those of "
-            "all-MiniLM-L6-v2 (sentence-transformers, Apache-2.0) and were changed by training on: "
-            "sentences of all languages towards that model's vectors of their English."
+            "classification. The layers began as those of all-MiniLM-L6-v2 (sentence-transformers, "
+            "Apache-2.0) and were changed by training on: sentences of all languages towards that "
+            "model's vectors of their English."
         ),
         space=SPACE,
         dimension=p.dimension,
@@ -250,6 +250,8 @@ def model(p: Parameters, work: Workspace) -> Model:
         precision=p.precision if p.precision == "fp32" else f"{p.precision} vectors, int8 layers",
         limits=(
             f"Of a text longer than {p.max_tokens} tokens only the beginning counts.",
+            "The order of words is read and hardly used: of a sentence's translation and the same "
+            "words in another order, the translation is nearer little more often than by chance.",
             "Words of languages that it was not trained for fall into meaningless pieces.",
         ),
         research=p.research,
