@@ -36,6 +36,7 @@ class CorpusPlan:
     variants: Mapping[str, str] = field(default_factory=dict)  # file's code -> language
     pivot: str = "en"  # n-way rows give a pair of each cell with this language ...
     partners: int = 1  # ... and with so many others, drawn at random
+    alone: bool = False  # text in the pivot alone is taken, each sentence beside itself
     held_out_source: str | None = None  # a source whose rows, or pairs of each of its files, ...
     held_out_rows: tuple[int, int] = (0, 0)  # ... from .. below are not trained on
     evaluation: tuple[str, ...] = ()  # sets under eval/ whose sentences are left out
@@ -56,7 +57,7 @@ class Corpus:
         texts: One sentence each, in NFC.
         language: int16 [sentences], index into `languages`.
         pairs: int32 [pairs, 2], sentence numbers; the pivot stands second where it takes part. A
-            sentence of a source that has the pivot's language alone stands twice.
+            sentence of a source in the pivot's language alone stands twice, if the plan takes it.
         source: int16 [pairs], index into `sources`.
         languages: Their codes.
         sources: Their names.
@@ -177,7 +178,7 @@ class _Builder:
             rows = self._nway_pairs(table, range(0), partners=0)
         for pair in rows:
             self._add(number, pair)
-        if set(nway) == {self.plan.pivot}:
+        if self.plan.alone and set(nway) == {self.plan.pivot}:
             for text in table.columns[self.plan.pivot]:
                 self._add(number, (text, self.plan.pivot, text, self.plan.pivot))
 

@@ -8,7 +8,7 @@ meaning where ranking alone brings translations together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -211,7 +211,7 @@ def model(p: Parameters, work: Workspace) -> Model:
 def corpus_of(p: Parameters, work: Workspace) -> Corpus:
     """Return the text, read and cleaned."""
     plan = corpus_plan(p, evaluation=p.evaluation, variants=VARIANTS, partners=1)
-    return prepare_corpus(work, plan, research=p.research)
+    return prepare_corpus(work, replace(plan, alone=True), research=p.research)
 
 
 def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:

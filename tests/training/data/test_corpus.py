@@ -101,12 +101,14 @@ def test_text_in_the_pivot_alone_stands_beside_itself(folder: DataFolder) -> Non
     alone.mkdir()
     lines = ("It was a dark night.", "The ocean is wide!", "I sing.", "it was a dark night", "...")
     (alone / "en.txt").write_text("".join(f"{line}\n" for line in lines))
-    corpus = build_corpus(folder, _plan(sources=("pairs", "rows", "novel")))
+    chosen = {"sources": ("pairs", "rows", "novel")}
+    assert build_corpus(folder, _plan(**chosen)).pairs_by_source()["novel"] == 0
+    corpus = build_corpus(folder, _plan(**chosen, alone=True))
     own = {pair for pair in _pairs(corpus) if pair[0] == pair[1]}
     assert own == {("It was a dark night.",) * 2, ("I sing.",) * 2}
     assert corpus.counts["novel"] == {"kept": 2, "evaluation": 1, "duplicate": 1, "empty": 1}
     assert corpus.pairs_by_source()["novel"] == 2
-    french = build_corpus(folder, _plan(sources=("pairs", "novel"), pivot="fr"))
+    french = build_corpus(folder, _plan(sources=("pairs", "novel"), alone=True, pivot="fr"))
     assert french.pairs_by_source()["novel"] == 0
 
 
