@@ -45,7 +45,8 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         yield ""
     if manifest.data:
         yield "## Training data\n"
-        yield "| source | pairs | licence | attribution |\n|---|---|---|---|"
+        yield "| source | pairs, or sentences without a translation | licence | attribution |"
+        yield "|---|---|---|---|"
         for source in manifest.data:
             yield (
                 f"| {source.name} | {source.sentence_pairs:,} | {source.licence} "
