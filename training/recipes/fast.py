@@ -51,6 +51,7 @@ PAIRWISE = (
 LEXICA = ("cldr",)  # words and names; docs/lab-notes.md says what they bring
 # Text in English alone, of which the teacher knows what it means; the recipe `mini` reads it.
 ENGLISH = ("eltec_en", "mlqa_wiki", "topical_chat", "schema_dialogue", "bcontrast", "xpersona")
+UNSAMPLED = LEXICA + ENGLISH  # says little of how often which piece will be read
 N_WAY = ("ntrex", "bible_nt", "tico19", "python_docs", "gnome_help", "tldr", "pud")
 VARIANTS = {"zh-hant": "zh", "pt-pt": "pt", "pt-br": "pt"}
 STAGE = "train"
@@ -126,7 +127,13 @@ SCALES = at_scales(
 def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
     """Put the parts together."""
     corpus = corpus_of(p, work)
-    vocabulary = vocabulary_of(p, work, corpus)
+    return static_phase(p, work, corpus, vocabulary_of(p, work, corpus))
+
+
+def static_phase(
+    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary
+) -> Phase[PairBatch]:
+    """Return the training of static vectors for the pieces of `vocabulary`."""
     tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     if p.distillation:
         teacher = teacher_of(p, work, corpus)
@@ -219,7 +226,7 @@ def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocab
     plan = VocabularyPlan(
         pieces=p.pieces,
         sample_characters=p.vocabulary_characters,
-        without=LEXICA + ENGLISH,
+        without=UNSAMPLED,
         seed=p.seed,
     )
     return prepare_shared_vocabulary(work, corpus, plan)

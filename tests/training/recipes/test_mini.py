@@ -66,6 +66,8 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
         ("distillation=0", "no mini without its teacher"),
         ("layers_decay=0", "above 0"),
         ("max_tokens=513", "at most 512"),
+        ("layers_kept=1", "below 1"),
+        ("words=256", "more pieces than words"),
     ],
 )
 def test_what_cannot_be_is_refused(assignment: str, said: str, tmp_path: Path) -> None:
