@@ -61,13 +61,14 @@ def train_vocabulary(
     model = io.BytesIO()
     sample = balanced_sample(corpus, plan, languages or corpus.languages)
     try:
-        with _normalisation(plan) as rules:
+        with _own_rules(plan) as rules:
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(sample),
                 model_writer=model,
                 vocab_size=plan.pieces,
                 model_type=plan.kind,
-                **rules,
+                normalization_rule_name=plan.normalisation,
+                normalization_rule_tsv=rules,
                 character_coverage=plan.coverage,
                 max_sentencepiece_length=plan.longest_piece,
                 max_sentence_length=4000,
@@ -90,15 +91,15 @@ def train_vocabulary(
 
 
 @contextmanager
-def _normalisation(plan: VocabularyPlan) -> Iterator[dict[str, str]]:
-    """Tell SentencePiece's trainer how to normalise; it reads rules of ours from a file."""
+def _own_rules(plan: VocabularyPlan) -> Iterator[str]:
+    """Have a file of our own rules of normalisation; empty where SentencePiece's are taken."""
     if not plan.punctuation_apart:
-        yield {"normalization_rule_name": plan.normalisation}
+        yield ""
         return
     with tempfile.TemporaryDirectory() as directory:
         rules = Path(directory) / "rules.tsv"
         rules.write_text(rules_with_punctuation_apart(plan.normalisation), encoding="utf-8")
-        yield {"normalization_rule_tsv": str(rules)}
+        yield str(rules)
 
 
 def balanced_sample(corpus: Corpus, plan: VocabularyPlan, languages: tuple[str, ...]) -> list[str]:
