@@ -71,7 +71,7 @@ def put_words_first(model: bytes, words: Mapping[str, int], *, pieces: int, shar
         share: Of the text that will be read, `words` makes up this part.
 
     Raises:
-        ValueError: `pieces` leaves no room for the characters of `model`.
+        InputError: `pieces` leaves no room for the characters of `model`.
     """
     made = spm.ModelProto.FromString(model)
     log_rest, total = math.log1p(-share), sum(words.values())
@@ -86,7 +86,12 @@ def put_words_first(model: bytes, words: Mapping[str, int], *, pieces: int, shar
     longer = sorted((p for p in rest if len(p) > 1), key=lambda piece: -rest[piece])
     room = pieces - SPECIAL - len(scores) - len(characters)
     if room < 0:
-        raise ValueError(f"{pieces} pieces have no room for {len(characters)} characters")
+        raise InputError(
+            f"{pieces:,} pieces do not hold {len(scores):,} words, {len(characters):,} characters.",
+            field="pieces",
+            given=pieces,
+            remedy="Ask for more pieces, or for fewer words.",
+        )
     del made.pieces[SPECIAL:]
     for piece in [*longer[:room], *characters]:
         scores[piece] = rest[piece]

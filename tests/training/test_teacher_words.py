@@ -96,5 +96,5 @@ def test_characters_stay_when_room_is_short(model: bytes) -> None:
         (p for p in pieces if len(p) > 1), key=lambda p: -before.get_score(before.piece_to_id(p))
     )
     assert set(longer[:2]) < kept
-    with pytest.raises(ValueError, match="no room"):
+    with pytest.raises(InputError, match="fewer words"):
         put_words_first(model, {"▁new": 1}, pieces=size - 3, share=0.5)
