@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import count
 
 import numpy as np
 import numpy.typing as npt
 from sentencepiece import sentencepiece_model_pb2 as spm
 
 from service.errors import InputError
+from training.vocabulary import SPECIAL
 
 _WORD = "▁"  # SentencePiece: a word begins
 _GOES_ON = "##"  # WordPiece: a word goes on
-SPECIAL = 2
-"""Ids before all pieces: pad and unknown."""
-
 _PAD, _UNKNOWN = "[PAD]", "[UNK]"
 
 
@@ -109,7 +106,7 @@ def word_rows(pieces: Sequence[str], names: Sequence[str], words: int) -> list[i
         names: The teacher's WordPieces.
         words: How many stand in front.
     """
-    where = dict(zip(map(piece_of, names), count()))
+    where = {piece_of(name): row for row, name in enumerate(names)}
     return [names.index(_PAD), names.index(_UNKNOWN)] + [
         where[piece] for piece in pieces[SPECIAL : SPECIAL + words]
     ]

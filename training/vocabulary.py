@@ -21,6 +21,8 @@ from training.workspace import Workspace
 
 PADDING_ID = 0
 UNKNOWN_ID = 1
+SPECIAL = 2
+"""Ids before all pieces: these two."""
 
 _DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages that say as much in half the characters, so a character counts for two."""
@@ -153,14 +155,5 @@ def prepare_pieces(
     name: str,
 ) -> ServedVocabulary:
     """Return the vocabulary of `languages`, of all where None, kept under `name`."""
-    file = work.keep(
-        name,
-        lambda: train_vocabulary(corpus, plan, languages),
-        save=lambda content, path: _write(path, content),
-        load=Path.read_bytes,
-    )
+    file = work.keep_bytes(name, lambda: train_vocabulary(corpus, plan, languages))
     return ServedVocabulary.of_pieces(file)
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

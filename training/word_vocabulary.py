@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from service.errors import InputError
 from service.text.clean import clean
@@ -55,14 +54,5 @@ def prepare_words(
     work: Workspace, texts: Iterable[str], plan: WordPlan, *, name: str
 ) -> ServedVocabulary:
     """Return the vocabulary of `texts`, kept under `name`."""
-    file = work.keep(
-        name,
-        lambda: train_words(texts, plan).write(),
-        save=lambda content, path: _write(path, content),
-        load=Path.read_bytes,
-    )
+    file = work.keep_bytes(name, lambda: train_words(texts, plan).write())
     return ServedVocabulary.of_words(file)
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

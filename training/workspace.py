@@ -85,6 +85,10 @@ class Workspace:
         put(path, lambda staging: _copy(shared, staging))
         return load(path)
 
+    def keep_bytes(self, name: str, make: Callable[[], bytes]) -> bytes:
+        """Return the content of the file `cache/<name>`; make and keep it where it is not there."""
+        return self.keep(name, make, save=_write, load=Path.read_bytes)
+
     @property
     def cache(self) -> Path:
         """Where what was made is kept."""
@@ -128,6 +132,10 @@ def put(path: Path, write: Callable[[Path], object]) -> None:
     staging.parent.mkdir(parents=True, exist_ok=True)
     write(staging)
     staging.rename(path)
+
+
+def _write(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
 
 
 def _copy(source: Path, target: Path) -> None:

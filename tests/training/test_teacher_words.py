@@ -14,13 +14,12 @@ from training.data.corpus import Corpus, CorpusPlan, build_corpus
 from training.data.folder import open_folder
 from training.data.templates import LANGUAGES, write_template_folder
 from training.teacher_words import (
-    SPECIAL,
     choose_words,
     piece_of,
     put_words_first,
     word_rows,
 )
-from training.vocabulary import VocabularyPlan, train_vocabulary
+from training.vocabulary import SPECIAL, VocabularyPlan, train_vocabulary
 
 NAMES = ["[PAD]", "[UNK]", "the", "##s", "haus", "'", "naïve", "rare", "house"]
 PLAN = VocabularyPlan(pieces=90, sample_characters=20_000, threads=1)

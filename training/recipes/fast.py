@@ -51,7 +51,7 @@ PAIRWISE = (
 LEXICA = ("cldr",)  # words and names; docs/lab-notes.md says what they bring
 # Text in English alone, of which the teacher knows what it means; the recipe `mini` reads it.
 ENGLISH = ("eltec_en", "mlqa_wiki", "topical_chat", "schema_dialogue", "bcontrast", "xpersona")
-UNSAMPLED = LEXICA + ENGLISH  # says little of how often which piece will be read
+NO_SENTENCE_PAIRS = LEXICA + ENGLISH
 N_WAY = ("ntrex", "bible_nt", "tico19", "python_docs", "gnome_help", "tldr", "pud")
 VARIANTS = {"zh-hant": "zh", "pt-pt": "pt", "pt-br": "pt"}
 STAGE = "train"
@@ -223,18 +223,22 @@ def corpus_of(p: Parameters, work: Workspace) -> Corpus:
 
 def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:
     """Return the vocabulary of all languages."""
-    plan = VocabularyPlan(
+    return prepare_shared_vocabulary(work, corpus, vocabulary_plan(p))
+
+
+def vocabulary_plan(p: Parameters) -> VocabularyPlan:
+    """Return how it is trained."""
+    return VocabularyPlan(
         pieces=p.pieces,
         sample_characters=p.vocabulary_characters,
-        without=UNSAMPLED,
+        without=NO_SENTENCE_PAIRS,
         seed=p.seed,
     )
-    return prepare_shared_vocabulary(work, corpus, plan)
 
 
 def teacher_of(p: Parameters, work: Workspace, corpus: Corpus) -> TeacherVectors:
     """Return the teacher's vectors of the English sentences."""
-    return teach_english(work, corpus, p.teacher_sentences, seed=p.seed, always=LEXICA + ENGLISH)
+    return teach_english(work, corpus, p.teacher_sentences, seed=p.seed, always=NO_SENTENCE_PAIRS)
 
 
 def mixing_of(p: Parameters) -> Mixing:

@@ -14,7 +14,7 @@ another.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +24,7 @@ import torch
 from torch import nn
 from torch.optim import AdamW
 
+from service.text.tokenizer import Tokenizer
 from training.averaging import blend
 from training.data.batches import PairBatch
 from training.data.corpus import Corpus
@@ -56,9 +57,9 @@ from training.teacher import (
     teacher_parts,
     teacher_tokenizer,
 )
-from training.teacher_words import SPECIAL, choose_words, put_words_first, word_rows
+from training.teacher_words import choose_words, put_words_first, word_rows
 from training.translation import SHARED
-from training.vocabulary import VocabularyPlan, train_vocabulary
+from training.vocabulary import SPECIAL, train_vocabulary
 from training.workspace import Workspace
 
 STATIC = "static"
@@ -96,7 +97,7 @@ class Parameters(fast.Parameters):
     layers_log_every: int = 20
     layers_develop_every: int = 1000
     layers_compiled: bool = False  # by torch.compile, which needs a C++ compiler
-    layers_kept: float = 0.25  # part of the weights' start in what is exported
+    layers_kept: float = 0.25  # part of the weights before training, in what is exported
     static_weight: float = 1.5  # of the static half
 
     def __post_init__(self) -> None:
@@ -187,28 +188,18 @@ def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocab
 
     def make() -> bytes:
         work.progress.title(f"vocabulary: {p.words:,} WordPieces and {p.pieces - p.words:,} pieces")
-        plan = VocabularyPlan(
-            pieces=p.pieces,
-            sample_characters=p.vocabulary_characters,
-            without=fast.UNSAMPLED,
-            punctuation_apart=True,
-            seed=p.seed,
-        )
+        plan = replace(fast.vocabulary_plan(p), punctuation_apart=True)
         others = tuple(language for language in corpus.languages if language != "en")
-        names, counts = _counted_words(corpus, p.seed)
+        tokenizer = teacher_tokenizer()
+        counts = _counts(work, corpus, tokenizer, p.seed)
         return put_words_first(
             train_vocabulary(corpus, plan, others),
-            choose_words(names, counts, p.words),
+            choose_words(teacher_names(tokenizer), counts, p.words),
             pieces=p.pieces,
             share=_ENGLISH_SHARE,
         )
 
-    file = work.keep("vocabulary.model", make, save=_write, load=Path.read_bytes)
-    return ServedVocabulary.of_pieces(file)
-
-
-def _write(content: bytes, path: Path) -> None:
-    path.write_bytes(content)
+    return ServedVocabulary.of_pieces(work.keep_bytes("vocabulary.model", make))
 
 
 def _encoder(
@@ -217,12 +208,14 @@ def _encoder(
     """Return the encoder as the second stage begins: the first's vectors, the teacher's layers."""
     table = flatten_lengths(work.trained(STATIC)["encoder.table"].cpu(), p.weight_power)
     words, body = teacher_parts()
+    tokenizer = teacher_tokenizer()
+    names = teacher_names(tokenizer)
     network = TokenNetwork(DIMENSION, p.inner)
 
     def fit() -> TokenNetwork:
-        names, counts = _counted_words(corpus, p.seed)
+        counts = _counts(work, corpus, tokenizer, p.seed)
         inputs, outputs, rows = word_pairs(table, vocabulary.tokenizer, names, words)
-        weights = torch.from_numpy(counts).float().add(1).sqrt()
+        weights = torch.from_numpy(np.sqrt(counts + 1.0)).float()
         told = fit_token_network(
             network, inputs, outputs, weights[rows], steps=p.fitting_steps, seed=p.seed
         )
@@ -237,7 +230,6 @@ def _encoder(
     work.keep(
         "network.pt", fit, save=lambda made, path: torch.save(made.state_dict(), path), load=load
     )
-    names = teacher_names(teacher_tokenizer())
     known = words[word_rows(vocabulary.units, names, p.words)]
     return ContextualEncoder(
         table,
@@ -262,13 +254,18 @@ def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
     return Student(encoder, weights)
 
 
-def _counted_words(corpus: Corpus, seed: int) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Return the teacher's WordPieces and how often each occurs, int64 [words]."""
-    tokenizer = teacher_tokenizer()
-    english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))[:_COUNTED]
-    tokens = tokenizer.encode([corpus.texts[i] for i in english], max_tokens=64).tokens
-    flat = np.fromiter((i for row in tokens for i in row), dtype=np.int64)
-    return teacher_names(tokenizer), np.bincount(flat, minlength=tokenizer.vocabulary_size)
+def _counts(
+    work: Workspace, corpus: Corpus, tokenizer: Tokenizer, seed: int
+) -> npt.NDArray[np.int64]:
+    """Return how often each of the teacher's WordPieces occurs, int64 [words]."""
+
+    def count() -> bytes:
+        english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))[:_COUNTED]
+        tokens = tokenizer.encode([corpus.texts[i] for i in english], max_tokens=64).tokens
+        flat = np.fromiter((i for row in tokens for i in row), dtype=np.int64)
+        return np.bincount(flat, minlength=tokenizer.vocabulary_size).astype(np.int64).tobytes()
+
+    return np.frombuffer(work.keep_bytes("word_counts", count), dtype=np.int64)
 
 
 def model(p: Parameters, work: Workspace) -> Model:
