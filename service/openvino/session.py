@@ -19,8 +19,8 @@ from service.inference.pooling import Pooler
 from service.inference.priority import step_back
 from service.inference.session import SENTENCES, STATES, Vectors, check_finite, graph_input
 from service.inference.wishes import Precision
-from service.openvino.compression import compress_weights, fold_constants
 from service.openvino.packing import PLACES, TAKEN, pack_tokens
+from service.openvino.weights import fold_constants, store_weights
 from service.text.tokenizer import Inputs
 
 try:
@@ -155,8 +155,7 @@ def _compile(graph: Path, precision: Precision, streams: int) -> tuple[ov.Compil
         def compile_model(*, packed: bool) -> ov.CompiledModel | None:
             model: ov.Model | None = core.read_model(graph)
             fold_constants(model)
-            if precision == "int8":
-                compress_weights(model)
+            store_weights(model, precision)
             model = pack_tokens(model) if packed else model
             return model and core.compile_model(model, "CPU", properties(precision, streams))
 

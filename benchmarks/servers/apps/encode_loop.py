@@ -104,14 +104,13 @@ def openvino_alone(model: str, precision: str) -> Callable[..., object]:
     """Return OpenVINO with padding, compiled and compressed as the service does otherwise."""
     import openvino as ov
 
-    from service.openvino.compression import compress_weights, fold_constants
     from service.openvino.session import properties
+    from service.openvino.weights import fold_constants, store_weights
 
     core = ov.Core()
     loaded = core.read_model(f"{model}/encoder.onnx")
     fold_constants(loaded)
-    if precision == "int8":
-        compress_weights(loaded)
+    store_weights(loaded, precision)  # type: ignore[arg-type]
     compiled = core.compile_model(loaded, "CPU", properties(precision, 2))  # type: ignore[arg-type]
     requests = [compiled.create_infer_request() for _ in range(2)]
 

@@ -10,9 +10,9 @@ from tests.service.openvino.conftest import LAYERS, WIDTH, WORDS
 
 ov = pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
 
-from service.openvino.compression import compress_weights, fold_constants  # noqa: E402
 from service.openvino.packing import pack_tokens  # noqa: E402
 from service.openvino.session import packed_places  # noqa: E402
+from service.openvino.weights import fold_constants  # noqa: E402
 
 
 def folded(bert: Path) -> Any:  # noqa: ANN401 - openvino has no types
@@ -51,14 +51,3 @@ def test_rows_are_rounded_up_so_that_few_shapes_come() -> None:
     mask = np.ones((3, 7), dtype=np.int64)
     assert packed_places(mask)["packed_tokens"].shape == (32,)
     assert packed_places(np.zeros((1, 8), dtype=np.int64))["packed_tokens"].shape == (16,)
-
-
-def test_weights_and_words_are_compressed_and_small_ones_left(bert: Path) -> None:
-    model = folded(bert)
-    assert compress_weights(model) == 4 * LAYERS + 1  # the products, and the words
-    sizes = {
-        node.get_element_type().get_type_name(): node.get_data().size
-        for node in model.get_ordered_ops()
-        if node.get_type_name() == "Constant" and node.get_data().ndim == 2
-    }
-    assert "i8" in sizes
