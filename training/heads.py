@@ -79,10 +79,12 @@ def train_head(
 
     Raises:
         InputError: Fewer than two labels, a label with a single example, a file to measure on with
-            none of the labels, or none of them of a language that `model` knows; nothing is written
-            then.
+            none of the labels, or none of them, nor the text itself, of a language that `model`
+            knows; nothing is written then.
     """
     encoder = Encoder(model)
+    if data.language is not None:
+        encoder.check_language(data.language)
     with ExampleCollector(multi_label=False, contradictions="drop") as collector:
         languages = _collect(data, collector, known=encoder.manifest.languages)
         examples = collector.finish()

@@ -9,9 +9,8 @@ from typing import Annotated
 
 from fastapi import Depends, FastAPI, Request
 
-from service.bundle.manifest import SHARED, UNKNOWN_LANGUAGE
 from service.classification.classifiers import Classifiers
-from service.errors import ConflictError, InputError, NotFoundError, UnavailableError
+from service.errors import ConflictError, NotFoundError, UnavailableError
 from service.inference.choosing import Choice
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
@@ -122,14 +121,8 @@ class Resources:
 
 def require_language(encoder: Encoder, language: str | None) -> Encoder:
     """Return `encoder`, or raise InputError where it was not made for `language`."""
-    known = encoder.towers if SHARED not in encoder.towers else encoder.manifest.languages
-    if language is not None and language not in known and UNKNOWN_LANGUAGE not in known:
-        raise InputError(
-            f"{encoder.name} was not trained on this language; it knows {', '.join(known)}.",
-            field="language",
-            given=language,
-            remedy="Name one of them, or leave the field out.",
-        )
+    if language is not None:
+        encoder.check_language(language)
     return encoder
 
 

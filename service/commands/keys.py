@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from service.durable import sync
 from service.errors import InputError, in_field
 from service.security.grants import Grant, Scope, new_key, read_line, write_line
 
@@ -97,7 +98,9 @@ def _replace(file: Path, text: str) -> None:
         if file.exists():
             _resemble(out.fileno(), file.stat())
         out.write(text)
+    sync(staging)  # the key that is shown must not be lost with the power
     staging.replace(file)
+    sync(file.parent)
 
 
 def _resemble(descriptor: int, there: os.stat_result) -> None:

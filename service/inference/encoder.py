@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from service.bundle.manifest import SHARED, EncoderEntry, Manifest
+from service.bundle.manifest import SHARED, UNKNOWN_LANGUAGE, EncoderEntry, Manifest
 from service.bundle.reader import Bundle
 from service.errors import InputError
 from service.huggingface.bundle import read_model
@@ -108,6 +108,21 @@ class Encoder:
     def needs_language(self) -> bool:
         """Whether a text's language decides which graph encodes it."""
         return SHARED not in self.towers
+
+    def check_language(self, language: str) -> None:
+        """Refuse a language that the model was not made for, where it says which it was made for.
+
+        Raises:
+            InputError: It does, and `language` is not among them.
+        """
+        known = self.towers if self.needs_language else self.languages
+        if language not in known and UNKNOWN_LANGUAGE not in known:
+            raise InputError(
+                f"{self.name} was not trained on this language; it knows {', '.join(known)}.",
+                field="language",
+                given=language,
+                remedy="Name one of them, or leave the field out.",
+            )
 
     def tower_for(self, text: str, language: str | None) -> tuple[Tower, str | None]:
         """Return the tower for `text`, and its language where that was given or detected.

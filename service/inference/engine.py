@@ -98,7 +98,6 @@ class Engine:
                 that is too long and must not be cut.
             OverloadedError: The queue is full.
             UnavailableError: The queue is closed: the service is shutting down.
-            DeadlineError: The deadline passed first.
             BackendError: The model failed on these texts.
         """
         options = options or EmbedOptions()
@@ -149,7 +148,6 @@ class Engine:
                     group.tokens,
                     dimension=dimension,
                     when_done=_resolver(loop, future),
-                    deadline=options.deadline,
                 )
                 jobs.append(job)
                 waiting.append(future)

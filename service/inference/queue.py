@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from service.errors import OverloadedError, UnavailableError
@@ -45,7 +44,6 @@ class WorkQueue:
         wait_seconds: What waits may take about so long, at the speed measured lately: a bound that
             suits fast and slow models alike.
         batch_tokens: Tokens of one batch, at most; a session may want fewer.
-        clock: Seconds that only move on; deadlines are read on it.
 
     Attributes:
         idle_workers: Threads that wait in `take`.
@@ -57,12 +55,10 @@ class WorkQueue:
         capacity_tokens: int,
         batch_tokens: int,
         wait_seconds: float = math.inf,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.capacity_tokens = capacity_tokens
         self.batch_tokens = batch_tokens
         self.wait_seconds = wait_seconds
-        self._clock = clock
         self._order = FairOrder()
         self._admitted: dict[str, int] = {}
         self._present: Counter[str] = Counter()
@@ -290,10 +286,9 @@ class WorkQueue:
 
     def _next_batch(self, *, only: Wanted | None = None) -> list[Slice]:
         """Return the next batch; with `only`, of clients of which it is true."""
-        now = self._clock()
 
         def alive(piece: Slice) -> bool:
-            return not (piece.job.over or piece.job.expire(now))
+            return not piece.job.over
 
         first = self._order.pop(alive, only=only)
         if first is None:

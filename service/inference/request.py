@@ -23,7 +23,6 @@ class EmbedOptions:
         dimensions: Keep only the first so many.
         normalize: Scale to length 1; None for the bundle's default.
         prompt: Put before each text; one of the bundle's `prompts` by name.
-        deadline: `time.monotonic()` after which the answer is worthless.
         client: Who asks; the queue is fair between clients.
     """
 
@@ -33,7 +32,6 @@ class EmbedOptions:
     dimensions: int | None = None
     normalize: bool | None = None
     prompt: str | None = None
-    deadline: float | None = None
     client: str = ""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from service.errors import DeadlineError, InterlinguaError
+from service.errors import InterlinguaError
 from service.inference.encoder import Tower
 from service.inference.session import Vectors
 from service.text.tokenizer import Tokens
@@ -23,7 +23,6 @@ class Job:
         tokens: The ids of each text.
         dimension: Width of a vector.
         when_done: Called once, from a worker's thread, when the job is done, failed or dropped.
-        deadline: `time.monotonic()` after which the work is worthless, or None.
     """
 
     def __init__(
@@ -33,13 +32,11 @@ class Job:
         *,
         dimension: int,
         when_done: Callable[[Job], None],
-        deadline: float | None = None,
     ) -> None:
         self.tower = tower
         self.tokens = tokens
         self.vectors: Vectors = np.zeros((len(tokens), dimension), dtype=np.float32)
         self.error: InterlinguaError | None = None
-        self.deadline = deadline
         self.enqueued = time.monotonic()
         self.queue_seconds = 0.0
         self.inference_seconds = 0.0
@@ -54,7 +51,10 @@ class Job:
         return self._over
 
     def cancel(self) -> None:
-        """Drop what is not yet computed: the client is gone. `when_done` is not called."""
+        """Drop what is not yet computed: its client is gone or its time is up.
+
+        `when_done` is not called.
+        """
         with self._lock:
             self._over = True
 
@@ -66,18 +66,6 @@ class Job:
             self._over = True
             self.error = error
         self._when_done(self)
-
-    def expire(self, now: float) -> bool:
-        """Fail the job if its deadline is past; return whether it is."""
-        if self.deadline is None or now < self.deadline:
-            return False
-        self.fail(
-            DeadlineError(
-                f"The request waited {now - self.enqueued:.1f} s and was dropped before it ran.",
-                remedy="Send less at a time, or raise the request timeout.",
-            )
-        )
-        return True
 
     def deliver(
         self, rows: Sequence[int], vectors: Vectors, *, started: float, seconds: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,14 @@ def test_files_to_measure_on_in_no_known_language_are_refused(
         (tmp_path / name).write_text(rows)
     data = _data(tmp_path / "en.train.tsv", tmp_path / "topics.tsv")
     with pytest.raises(InputError, match=r"language that the model knows: topics\.tsv"):
+        train_head(tiny_bundle, data, tmp_path / "head", name="head", machine="made")
+    assert not (tmp_path / "head").exists()
+
+
+def test_text_in_no_known_language_is_refused(tmp_path: Path, tiny_bundle: Path) -> None:
+    (tmp_path / "train.tsv").write_text("text\tlabel\n" + "a\tx\nb\ty\n" * 4)
+    data = replace(_data(tmp_path / "train.tsv"), language="klingon")
+    with pytest.raises(InputError, match=r"not trained on this language; it knows .*klingon"):
         train_head(tiny_bundle, data, tmp_path / "head", name="head", machine="made")
     assert not (tmp_path / "head").exists()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.errors import BackendError, DeadlineError, InputError, OverloadedError
+from service.errors import BackendError, InputError, OverloadedError
 from service.inference.encoder import Encoder, Tower
 from service.inference.engine import Engine
 from service.inference.failed_batch import halves
@@ -162,18 +162,6 @@ async def test_overload_is_refused_at_once(faulty: Encoder) -> None:
     assert refused
     assert answered
     assert len(refused) + len(answered) == 12
-
-
-async def test_work_past_its_deadline_is_dropped(faulty: Encoder) -> None:
-    engine = Engine(workers=1, batch_tokens=16, queue_tokens=4096)
-    try:
-        first = asyncio.create_task(engine.embed(faulty, ["bread"]))
-        await asyncio.sleep(0.01)
-        with pytest.raises(DeadlineError):
-            await engine.embed(faulty, ["late"], EmbedOptions(deadline=time.monotonic()))
-        await first
-    finally:
-        engine.close()
 
 
 async def test_cancelled_request_leaves_the_queue(faulty: Encoder, batches: Batches) -> None:

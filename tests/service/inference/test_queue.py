@@ -33,13 +33,12 @@ def tower(tiny_encoder: Encoder) -> Tower:
     return tiny_encoder.towers["*"]
 
 
-def make_job(tower: Tower, lengths: Sequence[int], deadline: float | None = None) -> Job:
+def make_job(tower: Tower, lengths: Sequence[int]) -> Job:
     return Job(
         tower,
         [[1] * length for length in lengths],
         dimension=1,
         when_done=lambda _: None,
-        deadline=deadline,
     )
 
 
@@ -146,16 +145,14 @@ def test_job_beyond_the_capacity_is_let_into_an_empty_queue(tower: Tower, client
     assert queue.tokens == 300
 
 
-def test_cancelled_and_expired_work_is_dropped(tower: Tower) -> None:
+def test_cancelled_work_is_dropped(tower: Tower) -> None:
     queue = WorkQueue(capacity_tokens=1000, batch_tokens=50)
     cancelled = make_job(tower, [5])
-    expired = make_job(tower, [5], deadline=time.monotonic() - 1)
     live = make_job(tower, [5])
-    for job in (cancelled, expired, live):
+    for job in (cancelled, live):
         put(queue, job)
     cancelled.cancel()
     assert drain(queue) == [[(live, 0)]]
-    assert expired.error is not None
     assert queue.tokens == 0
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from service.errors import BackendError, DeadlineError
+from service.errors import BackendError
 from service.inference.encoder import Encoder
 from service.inference.work import Job, Slice
 
@@ -20,7 +20,6 @@ def job(tiny_encoder: Encoder, finished: list[Job]) -> Job:
         [[1], [1, 2, 3], [4]],
         dimension=2,
         when_done=finished.append,
-        deadline=100.0,
     )
 
 
@@ -48,13 +47,6 @@ def test_cancelled_job_tells_nobody(job: Job, finished: list[Job]) -> None:
     job.fail(BackendError("late"))
     assert job.over
     assert finished == []
-
-
-def test_deadline_fails_the_job(job: Job, finished: list[Job]) -> None:
-    assert not job.expire(99.0)
-    assert job.expire(100.0)
-    assert finished == [job]
-    assert isinstance(job.error, DeadlineError)
 
 
 def test_slice_costs_its_padded_size(job: Job) -> None:
