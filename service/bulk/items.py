@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from service.bulk.sources import (
     STDIN,
-    TEXT_SUFFIX,
     FieldNames,
     Format,
     GeneratedIds,
     Source,
     format_of,
     own_id,
-    reading,
 )
 from service.errors import InputError, NotFoundError
 
@@ -52,29 +49,15 @@ def read_items(
         if path != STDIN and not Path(path).is_file():
             raise NotFoundError("There is no such file.", field="INPUT", given=path)
         kind = format or format_of(path)
-        if kind is not None:
-            yield from _records(Source(path, kind), names, ids)
-        elif path.removesuffix(".gz").lower().endswith(TEXT_SUFFIX):
-            with reading(path):
-                yield from _lines(path, ids)
-        else:
+        if kind is None:
             raise InputError(
                 "The name does not say what the file holds.",
                 field="INPUT",
                 given=path,
                 remedy="Rename it, to end in .jsonl, .csv, .tsv, .parquet or .txt (and .gz).",
             )
-
-
-def _lines(path: str, ids: GeneratedIds) -> Iterator[Item]:
-    with gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                text = line.decode("utf-8-sig").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise _broken(path, number, f"it is no UTF-8: {error}") from None
-            if text.strip():
-                yield Item(ids.make(path, number), text)
+        source = Source(path, kind)
+        yield from _records(source, source.names(names), ids)
 
 
 def _records(source: Source, names: FieldNames, ids: GeneratedIds) -> Iterator[Item]:

@@ -1,4 +1,4 @@
-"""Files of documents, read record by record: JSON lines, CSV, TSV, Parquet, or a pipe."""
+"""Files of documents, or a pipe, record by record: JSON lines, CSV, TSV, Parquet, lines of text."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from service.errors import InputError, MalformedError, SettingsError
 from service.search.fields import FieldType, FieldTypes
 from service.search.incoming import VECTOR_FIELD, Incoming, incoming_from_json
 
-Format: TypeAlias = Literal["jsonl", "csv", "tsv", "parquet"]
+Format: TypeAlias = Literal["jsonl", "csv", "tsv", "parquet", "txt"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 TABLES: tuple[Format, ...] = ("csv", "tsv")
 """Whose cells are all text."""
 _BY_SUFFIX: Mapping[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
+    ".txt": "txt",
 }  # fmt: skip
-TEXT_SUFFIX = ".txt"
-"""Of files with a text a line, which bulk encoding takes too."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?")
@@ -131,8 +130,12 @@ class Source:
         size = os.fstat(self._raw.fileno()).st_size
         return self._raw.tell() / size if size else None
 
+    def names(self, given: FieldNames) -> FieldNames:
+        """Return which field of its records is what: `given`, but a line is always its text."""
+        return FieldNames() if self.format == "txt" else given
+
     def records(self) -> Iterator[tuple[int, object]]:
-        """Yield (number from 1, record); a line of JSON that is broken is its own error.
+        """Yield (number from 1, record); a line of JSON or text that is broken is its own error.
 
         Raises:
             InputError: The file is not there, or damaged from here on.
@@ -143,7 +146,10 @@ class Source:
                 yield from self._parquet()
                 return
             with self._open() as stream:
-                yield from self._lines(stream) if self.format == "jsonl" else self._rows_of(stream)
+                if self.format in TABLES:
+                    yield from self._rows_of(stream)
+                else:
+                    yield from self._lines(stream)
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -162,7 +168,7 @@ class Source:
             if number == 1:
                 line = line.removeprefix(codecs.BOM_UTF8)  # which some editors and exports write
             if line.strip():
-                yield number, _parsed(line)
+                yield number, _parsed(line) if self.format == "jsonl" else _text_of(line)
 
     def _rows_of(self, stream: IO[bytes]) -> Iterator[tuple[int, object]]:
         csv.field_size_limit(LONGEST_CELL)
@@ -270,7 +276,7 @@ def _stem(path: str) -> str:
         return "stdin"
     name = Path(path).name.removesuffix(".gz")
     stem, dot, suffix = name.rpartition(".")
-    known = f".{suffix.lower()}" in (*_BY_SUFFIX, TEXT_SUFFIX)
+    known = f".{suffix.lower()}" in _BY_SUFFIX
     return stem if dot and (known or "." not in stem) else name
 
 
@@ -305,3 +311,10 @@ def _parsed(line: bytes) -> object:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
         return MalformedError(f"This line is no JSON: {error}.")
+
+
+def _text_of(line: bytes) -> object:
+    try:
+        return {"text": line.decode().rstrip("\r\n")}
+    except UnicodeDecodeError as error:
+        return MalformedError(f"This line is no UTF-8: {error}.")

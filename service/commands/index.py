@@ -15,7 +15,7 @@ from service.commands.corpora_directory import data_options
 @click.option("--corpus", required=True, help="Its name; it is made where it is not there.")
 @click.option(
     "--format",
-    type=click.Choice(["jsonl", "csv", "tsv", "parquet"]),
+    type=click.Choice(["jsonl", "csv", "tsv", "parquet", "txt"]),
     help="Where the file's name does not say it.",
 )
 @click.option("--id-field", default="id", show_default=True, help="Field of the ids.")
@@ -40,7 +40,7 @@ from service.commands.corpora_directory import data_options
 def index(
     paths: tuple[str, ...],
     corpus: str,
-    format: Literal["jsonl", "csv", "tsv", "parquet"] | None,
+    format: Literal["jsonl", "csv", "tsv", "parquet", "txt"] | None,
     id_field: str,
     text_field: str,
     language_field: str,
@@ -55,8 +55,9 @@ def index(
     data: Path | None,
     model: Path | None,
 ) -> None:
-    """Put the documents of files into a corpus: jsonl, csv, tsv, parquet, .gz; - for a pipe.
+    """Put the documents of files into a corpus: jsonl, csv, tsv, parquet, txt, .gz; - for a pipe.
 
+    A line of txt is a text, in the language that --language names.
     Fields other than id, text, language and vector become metadata. A document that is there
     already, word for word, is not encoded again: to resume a run that broke off, run it again.
     The third record of news.2024.jsonl is news.2024:3 where it has no id.

@@ -120,12 +120,13 @@ class Reader:
         note: Callable[[str], None],
     ) -> Iterator[Incoming]:
         """Yield the documents of `source` that `corpus` takes; tell `note` of the others."""
+        names = source.names(self._names)
         for number, record in source.records():
             try:
                 yield to_incoming(
                     record,
                     make_id=partial(ids.make, source.path, number),
-                    names=self._names,
+                    names=names,
                     language=self._language,
                     dimension=corpus.dimension,
                     fields=corpus.fields,

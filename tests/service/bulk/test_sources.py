@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.bulk.sources import LONGEST_CELL, STDIN, GeneratedIds, Source
+from service.bulk.sources import LONGEST_CELL, STDIN, FieldNames, GeneratedIds, Source
 from service.errors import InputError, SettingsError
 
 
@@ -67,6 +67,18 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"text": "a"}\n{"text": "b"}\n')
     assert list(Source(str(path)).records()) == [(1, {"text": "a"}), (2, {"text": "b"})]
+
+
+def test_a_line_of_text_is_a_record_whatever_the_fields_are_called(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("\ufeffone\r\n\n caf\xe9 \u2028x\n".encode() + b"caf\xe9\n")
+    source = Source(str(path))
+    assert source.names(FieldNames(text="body")).text == "text"
+    *records, (number, broken) = source.records()
+    assert records == [(1, {"text": "one"}), (3, {"text": " caf\xe9 \u2028x"})]
+    assert number == 4
+    assert isinstance(broken, InputError)
+    assert "no UTF-8" in broken.message
 
 
 PACKED = gzip.compress(b'{"text": "a"}\n' * 9, mtime=0)

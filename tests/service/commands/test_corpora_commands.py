@@ -107,6 +107,19 @@ def test_a_pipe_a_gz_a_csv_and_other_names(run: Run, tmp_path: Path) -> None:
     assert set(stored) == {"cat-en", "cat-de", "12", "13"}
 
 
+def test_lines_of_text(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sayings.txt").write_text("Die Katze schläft.\n\nFrisches Brot.\n")
+    index(run, "sayings.txt", "--language", "de", "--text-field", "body")
+    broken = run("index", "-", "--corpus", "notes", "--format", "txt", input=b"Bread.\n\xff\n")
+    assert broken.exit_code == 1
+    assert "record 2: This line is no UTF-8" in broken.output
+    assert corpus_documents(tmp_path) == {
+        "sayings:1": ("Die Katze schläft.", "de", {}),
+        "sayings:3": ("Frisches Brot.", "de", {}),
+        "stdin:1": ("Bread.", None, {}),
+    }
+
+
 def test_parquet(run: Run, tmp_path: Path, tiny_encoder: Encoder) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="the extra for Parquet is not installed")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -165,7 +178,7 @@ def test_broken_records_are_named_and_the_rest_goes_in(run: Run, tmp_path: Path)
     ("args", "said"),
     [
         (("nope.jsonl",), "nope.jsonl cannot be read"),
-        (("notes.txt",), "--format"),
+        (("notes.dump",), "--format"),
         (("-", "--format", "parquet"), "from a file"),
     ],
 )
