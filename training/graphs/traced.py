@@ -15,8 +15,9 @@ from torch import Tensor, nn
 
 from training.encoders.contextual import ContextualEncoder
 from training.encoders.states import SentenceEncoder
+from training.whitening import Whitened
 
-Traceable = SentenceEncoder | ContextualEncoder
+Traceable = SentenceEncoder | ContextualEncoder | Whitened
 
 _OPSET = 18
 

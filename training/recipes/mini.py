@@ -24,12 +24,12 @@ import torch
 from torch import nn
 from torch.optim import AdamW
 
-from service.text.tokenizer import Tokenizer
+from service.text.tokenizer import Tokenizer, Tokens
 from training.averaging import blend
 from training.data.batches import PairBatch
 from training.data.corpus import Corpus
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
-from training.development import HeldOutSearch
+from training.development import HeldOutSearch, encode
 from training.devices import fast_dtype
 from training.encoders.contextual import ContextualEncoder
 from training.encoders.static import flatten_lengths
@@ -60,10 +60,12 @@ from training.teacher import (
 from training.teacher_words import choose_words, put_words_first, word_rows
 from training.translation import SHARED
 from training.vocabulary import SPECIAL, train_vocabulary
+from training.whitening import Whitened, partial_whitening
 from training.workspace import Workspace
 
 STATIC = "static"
 LAYERS = "layers"
+_SAMPLED = 300  # sentences of a language that the whitening is fitted on
 _COUNTED = 150_000  # English sentences whose WordPieces are counted
 _ENGLISH_SHARE = 0.25  # of the text that a piece's frequency is told for
 
@@ -98,6 +100,7 @@ class Parameters(fast.Parameters):
     layers_develop_every: int = 1000
     layers_compiled: bool = False  # by torch.compile, which needs a C++ compiler
     layers_kept: float = 0.25  # part of the weights before training, in what is exported
+    whitening: float = 0.2  # of what is exported; 0 leaves the vectors as they were trained
     static_weight: float = 1.5  # of the static half
 
     def __post_init__(self) -> None:
@@ -110,6 +113,8 @@ class Parameters(fast.Parameters):
             raise ValueError("layers_decay is above 0, and at most what layers_warm_up leaves")
         if not 0 <= self.layers_kept < 1:
             raise ValueError("layers_kept is 0, or a part below 1")
+        if not 0 <= self.whitening <= 1:
+            raise ValueError("whitening lies between 0 and 1")
         if self.max_tokens > PLACES:
             raise ValueError(f"max_tokens is at most {PLACES}: the layers have no more places")
 
@@ -277,20 +282,22 @@ def model(p: Parameters, work: Workspace) -> Model:
     if p.layers_kept:
         blend(encoder, _encoder(p, work, corpus, vocabulary), p.layers_kept)
     encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
+    sample = encode(encoder, _sample(p, corpus, vocabulary.tokenizer), torch.device("cpu"))
+    served = Whitened(encoder, partial_whitening(sample, p.whitening))
     if p.precision == "fp32":
-        graph = traced_graph(encoder)
+        graph = traced_graph(served)
     else:
         tables = {
             name: store(table.detach().numpy(), p.precision)
             for name, table in (("table", encoder.table), ("words", encoder.words))
         }
-        round_weights(encoder)
+        round_weights(served)
         encoder.table, encoder.words = (
             nn.Parameter(torch.from_numpy(stored.widened())) for stored in tables.values()
         )
-        graph = compressed_graph(traced_graph(encoder), tables=tables)
+        graph = compressed_graph(traced_graph(served), tables=tables)
     return Model(
-        towers={SHARED: vocabulary.tower(graph, encoder.rectangle)},
+        towers={SHARED: vocabulary.tower(graph, served.rectangle)},
         name="interlingua-mini",
         family="transformer",
         description=(
@@ -317,6 +324,19 @@ def model(p: Parameters, work: Workspace) -> Model:
     )
 
 
+def _sample(p: Parameters, corpus: Corpus, tokenizer: Tokenizer) -> list[Tokens]:
+    """Return the ids of training sentences, as many of each language."""
+    generator = np.random.default_rng(p.seed)
+    sentences = corpus.sentences_outside(fast.LEXICA)
+    languages = corpus.language[sentences]
+    chosen = [
+        generator.permutation(sentences[languages == number])[:_SAMPLED]
+        for number in range(len(corpus.languages))
+    ]
+    texts = [corpus.texts[number] for number in np.concatenate(chosen)]
+    return tokenizer.encode(texts, max_tokens=p.longest).tokens
+
+
 def _network(p: Parameters) -> ContextualEncoder:
     """Return an encoder of these sizes, untrained."""
     network = TokenNetwork(DIMENSION, p.inner)
@@ -337,5 +357,5 @@ RECIPE = Recipe(
     stages=(Stage(name=STATIC, build=build_static), Stage(name=LAYERS, build=build_layers)),
     model=model,
     network=_network,
-    exported=("precision", "max_tokens", "static_weight", "layers_kept"),
+    exported=("precision", "max_tokens", "static_weight", "layers_kept", "whitening"),
 )

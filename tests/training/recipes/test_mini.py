@@ -67,6 +67,7 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
         ("layers_decay=0", "above 0"),
         ("max_tokens=513", "at most 512"),
         ("layers_kept=1", "below 1"),
+        ("whitening=2", "between 0 and 1"),
         ("words=256", "more pieces than words"),
     ],
 )

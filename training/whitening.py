@@ -1,0 +1,53 @@
+"""Vectors whose directions weigh more alike.
+
+A few directions that all sentences share make up much of any two's cosine, and what tells one
+sentence from another lies in the rest. Whitening gives all directions the same weight (Su et al.
+2021, Whitening Sentence Representations for Better Semantics and Faster Retrieval, section 3). A
+part of it is enough, and leaves vectors near where they were: in their space.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from training.encoders.contextual import ContextualEncoder
+
+_LEAST_SPREAD = 0.1
+"""Of the mean spread: directions in which nearly nothing lies are not blown up."""
+
+
+def partial_whitening(vectors: npt.NDArray[np.float32], power: float) -> npt.NDArray[np.float32]:
+    """Return the symmetric map [D, D] that divides each principal direction by its spread.
+
+    Args:
+        vectors: [N, D], of sentences like those that will come.
+        power: Of the spread: 1 whitens, 0 changes nothing.
+    """
+    variances, directions = np.linalg.eigh(np.cov(vectors.T.astype(np.float64)))
+    spread = np.sqrt(np.maximum(variances, 0.0))
+    spread = np.maximum(spread / spread.mean(), _LEAST_SPREAD)
+    found: npt.NDArray[np.float32] = (directions * spread**-power @ directions.T).astype(np.float32)
+    return found
+
+
+class Whitened(nn.Module):
+    """An encoder whose vectors are mapped at the end; what is exported.
+
+    Args:
+        encoder: Gives vectors [B, D].
+        whitening: float32 [D, D], symmetric.
+    """
+
+    def __init__(self, encoder: ContextualEncoder, whitening: npt.NDArray[np.float32]) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.whitening = nn.Linear(len(whitening), len(whitening), bias=False)
+        self.whitening.weight = nn.Parameter(torch.from_numpy(whitening))
+
+    def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]."""
+        mapped: Tensor = self.whitening(self.encoder.rectangle(ids, mask))
+        return mapped
