@@ -99,7 +99,7 @@ class Parameters(fast.Parameters):
     layers_log_every: int = 20
     layers_develop_every: int = 1000
     layers_compiled: bool = False  # by torch.compile, which needs a C++ compiler
-    layers_kept: float = 0.25  # part of the weights before training, in what is exported
+    layers_kept: float = 0.1  # part of the weights before training, in what is exported
     whitening: float = 0.2  # of what is exported; 0 leaves the vectors as they were trained
     static_weight: float = 1.5  # of the static half
 
