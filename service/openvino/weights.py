@@ -91,7 +91,7 @@ def _widened(halves: ov.Node) -> ov.Node:
 
 def _bfloat16(numbers: npt.NDArray[np.float32]) -> ov.Node:
     """Return a constant of the nearest bf16 numbers, of two the even one, as processors round."""
-    bits = np.ascontiguousarray(numbers).view(np.uint32)
+    bits = numbers.view(np.uint32)
     rounded = ((bits + (0x7FFF + ((bits >> 16) & 1))) >> 16).astype(np.uint16)
     tensor = ov.Tensor(ov.Type.bf16, ov.Shape(numbers.shape))
     tensor.data[...] = rounded.view(

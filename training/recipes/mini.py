@@ -282,8 +282,10 @@ def model(p: Parameters, work: Workspace) -> Model:
     if p.layers_kept:
         blend(encoder, _encoder(p, work, corpus, vocabulary), p.layers_kept)
     encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
-    sample = encode(encoder, _sample(p, corpus, vocabulary.tokenizer), torch.device("cpu"))
-    served = Whitened(encoder, partial_whitening(sample, p.whitening))
+    served: ContextualEncoder | Whitened = encoder
+    if p.whitening:
+        sample = encode(encoder, _sample(p, corpus, vocabulary.tokenizer), torch.device("cpu"))
+        served = Whitened(encoder, partial_whitening(sample, p.whitening))
     if p.precision == "fp32":
         graph = traced_graph(served)
     else:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from service.inference.wishes import Precision
-from tests.service.openvino.conftest import LAYERS, WORDS
+from tests.service.openvino.conftest import LAYERS, PLACES, WIDTH, WORDS
 
 ov = pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
 
@@ -47,9 +47,18 @@ def large_constants(model: Any) -> list[str]:  # noqa: ANN401
         if node.get_output_size()
         and node.get_output_partial_shape(0).is_static
         and len(shape := node.get_output_shape(0)) == 2
-        and min(shape) >= 64
-        and shape[0] != 96  # of places, which are few
+        and min(shape) >= WIDTH
+        and shape[0] != PLACES  # a table, but a small one
     ]
+
+
+def word_table(model: Any) -> Any:  # noqa: ANN401
+    """Return the numbers that words are looked up in."""
+    return next(
+        node.get_data().copy()  # the model may be gone before its numbers are read
+        for node in model.get_ordered_ops()
+        if node.get_type_name() == "Constant" and list(node.get_output_shape(0)) == [WORDS, WIDTH]
+    )
 
 
 @pytest.mark.parametrize("precision", ["int8", "bf16", "fp32"])
@@ -59,7 +68,7 @@ def test_every_product_and_the_words_are_stored_as_the_precision_wants(
     found = [
         node.get_element_type().get_type_name()
         for node in stored(bert, precision).get_ordered_ops()
-        if node.get_type_name() == "Constant" and np.prod(node.get_output_shape(0)) >= 64 * 64
+        if node.get_type_name() == "Constant" and np.prod(node.get_output_shape(0)) >= WIDTH * WIDTH
     ]
     assert found.count(TYPES[precision]) >= PRODUCTS + 1
 
@@ -75,17 +84,9 @@ def test_fp32_is_what_it_was(bert: Path) -> None:
 def test_bf16_weights_are_the_nearest(bert: Path) -> None:
     before = ov.Core().read_model(bert)
     fold_constants(before)
-    numbers = next(
-        node.get_data()
-        for node in before.get_ordered_ops()
-        if node.get_type_name() == "Constant" and list(node.get_output_shape(0)) == [WORDS, 64]
-    )
-    kept = next(
-        node
-        for node in stored(bert, "bf16").get_ordered_ops()
-        if node.get_type_name() == "Constant" and list(node.get_output_shape(0)) == [WORDS, 64]
-    )
-    bits = kept.get_data().view(np.uint16).astype(np.uint32) << 16
+    numbers = word_table(before)
+    kept = word_table(stored(bert, "bf16"))
+    bits = kept.view(np.uint16).astype(np.uint32) << 16
     relative = np.abs(bits.view(np.float32) - numbers) / np.abs(numbers)
     assert relative.max() <= 2.0**-8  # half a unit of the eighth bit; cut off it were twice that
     assert abs(np.mean(bits.view(np.float32) / numbers) - 1) < 2.0**-12  # neither up nor down
@@ -98,6 +99,6 @@ def test_a_compiled_model_holds_each_matrix_in_one_form(bert: Path, precision: P
     compiled = ov.Core().compile_model(
         pack_tokens(stored(bert, precision)), "CPU", properties(precision, 1)
     )
-    assert vectors(compiled).shape == (3, 8, 64)
+    assert vectors(compiled).shape == (3, 8, WIDTH)
     found = large_constants(compiled.get_runtime_model())
     assert found.count(TYPES[precision]) == len(found) == PRODUCTS + 1
