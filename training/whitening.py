@@ -8,13 +8,19 @@ part of it is enough, and leaves vectors near where they were: in their space.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from service.text.tokenizer import Tokenizer
+from training.data.corpus import Corpus
+from training.development import encode
 from training.encoders.contextual import ContextualEncoder
 
+_SAMPLED = 300  # sentences of a language that the map is fitted on
 _LEAST_SPREAD = 0.1
 """Of the mean spread: directions in which nearly nothing lies are not blown up."""
 
@@ -31,6 +37,39 @@ def partial_whitening(vectors: npt.NDArray[np.float32], power: float) -> npt.NDA
     spread = np.maximum(spread / spread.mean(), _LEAST_SPREAD)
     found: npt.NDArray[np.float32] = (directions * spread**-power @ directions.T).astype(np.float32)
     return found
+
+
+def fit_whitening(
+    encoder: nn.Module,
+    corpus: Corpus,
+    tokenizer: Tokenizer,
+    power: float,
+    *,
+    without: Collection[str],
+    longest: int,
+    seed: int,
+) -> npt.NDArray[np.float32]:
+    """Return that map [D, D] for an encoder, fitted on training sentences of all languages.
+
+    Args:
+        encoder: On the CPU; ragged sentences to [B, D].
+        corpus: Whose sentences.
+        tokenizer: The encoder's.
+        power: Of the spread.
+        without: Sources whose sentences are no sentences.
+        longest: Tokens of a sentence; what is longer is cut.
+        seed: Which sentences.
+    """
+    generator = np.random.default_rng(seed)
+    sentences = corpus.sentences_outside(without)
+    languages = corpus.language[sentences]
+    chosen = [
+        generator.permutation(sentences[languages == number])[:_SAMPLED]
+        for number in range(len(corpus.languages))
+    ]
+    texts = [corpus.texts[number] for number in np.concatenate(chosen)]
+    tokens = tokenizer.encode(texts, max_tokens=longest).tokens
+    return partial_whitening(encode(encoder, tokens, torch.device("cpu")), power)
 
 
 class Whitened(nn.Module):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -14,7 +15,7 @@ from service.bundle.reader import read_bundle
 from service.classification.head import read_head
 from service.cli import main
 from service.inference.encoder import Encoder
-from training.data.templates import write_template_folder
+from training.data.templates import template_sentences, write_template_folder
 
 FEW = ["--set", "steps=30", "--set", "distillation=0", "--set", "dimension=64", "--set", "cuts=32"]
 
@@ -86,11 +87,24 @@ def test_a_run_is_exported_in_another_precision(trained: Path, tmp_path: Path) -
     assert 0.98 < one @ other < 0.99999
 
 
+def test_exported_vectors_are_whitened_in_part(trained: Path, tmp_path: Path) -> None:
+    texts = [text for sentence in template_sentences() for text in sentence.texts.values()]
+    spreads: dict[str, float] = {}
+    for power in ("0", "0.2"):
+        setting = ["--set", "precision=fp32", "--set", f"whitening={power}"]
+        result = _run("export", str(trained), str(tmp_path / power), *setting)
+        assert result.exit_code == 0, result.output
+        vectors = Encoder(read_bundle(tmp_path / power)).encode(texts, normalize=False)
+        found = np.linalg.eigvalsh(np.cov(vectors.T))
+        spreads[power] = float(np.sqrt(found.max() / found.mean()))
+    assert spreads["0"] > 1.1 * spreads["0.2"]
+
+
 def test_what_training_has_read_is_not_changed_at_export(trained: Path, tmp_path: Path) -> None:
     result = _run("export", str(trained), str(tmp_path / "other"), "--set", "pieces=300")
     assert result.exit_code == 1
     assert "pieces was read in training" in result.output
-    assert "precision, weight_power, max_tokens" in result.output
+    assert "precision, weight_power, whitening, max_tokens" in result.output
     assert not (tmp_path / "other").exists()
 
 

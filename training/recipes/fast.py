@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from training.data.batches import PairBatch, PairBatches, Sentences
 from training.data.corpus import Corpus
@@ -36,6 +37,7 @@ from training.system import DualEncoder, Weighted
 from training.teacher import SPACE, TeacherVectors, teach_english
 from training.translation import SHARED
 from training.vocabulary import VocabularyPlan
+from training.whitening import fit_whitening
 from training.workspace import Workspace
 
 PRIORITY = (
@@ -83,6 +85,7 @@ class Parameters(TextParameters):
     distillation: float = 5.0  # weight; 0 trains without a teacher
     teacher_sentences: Size = 800_000  # English ones that get a vector, 910 a second
     weight_power: float = 0.8  # of token weights when the training is over; 1 leaves them alone
+    whitening: float = 0.2  # of what is exported; 0 leaves the vectors as they were trained
     precision: Precision = "int4"  # of the stored table
     max_tokens: Size = 512  # of a text that is served
     log_every: int = 50
@@ -99,6 +102,8 @@ class Parameters(TextParameters):
             raise ValueError(f"cuts lie between 0 and the dimension, {self.dimension}")
         if not 0 <= self.weight_power <= 1:
             raise ValueError("weight_power lies between 0 and 1")
+        if not 0 <= self.whitening <= 1:
+            raise ValueError("whitening lies between 0 and 1")
         if self.batch < 4 or self.steps < 1:
             raise ValueError("batch is at least 4 and steps at least 1")
 
@@ -182,6 +187,10 @@ def model(p: Parameters, work: Workspace) -> Model:
     corpus = corpus_of(p, work)
     vocabulary = vocabulary_of(p, work, corpus)
     table = flatten_lengths(work.trained(STAGE)["encoder.table"].cpu(), p.weight_power)
+    if p.whitening:
+        # A mean is linear, so what is done to the tokens' vectors is done to the sentences'.
+        whitening = whitening_of(p, corpus, vocabulary, StaticEncoder(table))
+        table = table @ torch.from_numpy(whitening)
     stored = store(table.numpy(), p.precision)
     encoder = StaticEncoder(torch.from_numpy(stored.widened()))
 
@@ -241,6 +250,21 @@ def teacher_of(p: Parameters, work: Workspace, corpus: Corpus) -> TeacherVectors
     return teach_english(work, corpus, p.teacher_sentences, seed=p.seed, always=NO_SENTENCE_PAIRS)
 
 
+def whitening_of(
+    p: Parameters, corpus: Corpus, vocabulary: ServedVocabulary, encoder: nn.Module
+) -> npt.NDArray[np.float32]:
+    """Return the symmetric map [D, D] that vectors of `encoder` get before they are exported."""
+    return fit_whitening(
+        encoder,
+        corpus,
+        vocabulary.tokenizer,
+        p.whitening,
+        without=LEXICA,
+        longest=p.longest,
+        seed=p.seed,
+    )
+
+
 def mixing_of(p: Parameters) -> Mixing:
     """Return how often which language and source is drawn."""
     return Mixing(
@@ -259,5 +283,5 @@ RECIPE = Recipe(
     stages=(Stage(name=STAGE, build=build),),
     model=model,
     network=lambda p: StaticEncoder(torch.empty(p.pieces, p.dimension)),
-    exported=("precision", "weight_power", "max_tokens"),
+    exported=("precision", "weight_power", "whitening", "max_tokens"),
 )

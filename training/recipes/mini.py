@@ -24,12 +24,12 @@ import torch
 from torch import nn
 from torch.optim import AdamW
 
-from service.text.tokenizer import Tokenizer, Tokens
+from service.text.tokenizer import Tokenizer
 from training.averaging import blend
 from training.data.batches import PairBatch
 from training.data.corpus import Corpus
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
-from training.development import HeldOutSearch, encode
+from training.development import HeldOutSearch
 from training.devices import fast_dtype
 from training.encoders.contextual import ContextualEncoder
 from training.encoders.static import flatten_lengths
@@ -60,12 +60,11 @@ from training.teacher import (
 from training.teacher_words import choose_words, put_words_first, word_rows
 from training.translation import SHARED
 from training.vocabulary import SPECIAL, train_vocabulary
-from training.whitening import Whitened, partial_whitening
+from training.whitening import Whitened
 from training.workspace import Workspace
 
 STATIC = "static"
 LAYERS = "layers"
-_SAMPLED = 300  # sentences of a language that the whitening is fitted on
 _COUNTED = 150_000  # English sentences whose WordPieces are counted
 _ENGLISH_SHARE = 0.25  # of the text that a piece's frequency is told for
 
@@ -100,7 +99,6 @@ class Parameters(fast.Parameters):
     layers_develop_every: int = 1000
     layers_compiled: bool = False  # by torch.compile, which needs a C++ compiler
     layers_kept: float = 0.1  # part of the weights before training, in what is exported
-    whitening: float = 0.2  # of what is exported; 0 leaves the vectors as they were trained
     static_weight: float = 1.5  # of the static half
 
     def __post_init__(self) -> None:
@@ -113,8 +111,6 @@ class Parameters(fast.Parameters):
             raise ValueError("layers_decay is above 0, and at most what layers_warm_up leaves")
         if not 0 <= self.layers_kept < 1:
             raise ValueError("layers_kept is 0, or a part below 1")
-        if not 0 <= self.whitening <= 1:
-            raise ValueError("whitening lies between 0 and 1")
         if self.max_tokens > PLACES:
             raise ValueError(f"max_tokens is at most {PLACES}: the layers have no more places")
 
@@ -284,8 +280,7 @@ def model(p: Parameters, work: Workspace) -> Model:
     encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
     served: ContextualEncoder | Whitened = encoder
     if p.whitening:
-        sample = encode(encoder, _sample(p, corpus, vocabulary.tokenizer), torch.device("cpu"))
-        served = Whitened(encoder, partial_whitening(sample, p.whitening))
+        served = Whitened(encoder, fast.whitening_of(p, corpus, vocabulary, encoder))
     if p.precision == "fp32":
         graph = traced_graph(served)
     else:
@@ -324,19 +319,6 @@ def model(p: Parameters, work: Workspace) -> Model:
         research=p.research,
         data=provenance(corpus),
     )
-
-
-def _sample(p: Parameters, corpus: Corpus, tokenizer: Tokenizer) -> list[Tokens]:
-    """Return the ids of training sentences, as many of each language."""
-    generator = np.random.default_rng(p.seed)
-    sentences = corpus.sentences_outside(fast.LEXICA)
-    languages = corpus.language[sentences]
-    chosen = [
-        generator.permutation(sentences[languages == number])[:_SAMPLED]
-        for number in range(len(corpus.languages))
-    ]
-    texts = [corpus.texts[number] for number in np.concatenate(chosen)]
-    return tokenizer.encode(texts, max_tokens=p.longest).tokens
 
 
 def _network(p: Parameters) -> ContextualEncoder:
