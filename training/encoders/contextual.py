@@ -2,12 +2,11 @@ r"""Static vectors with trained layers over them: the encoder of `interlingua-mi
 
     v = unit(mean of the layers' last states)  +  weight * unit(sum of the tokens' static vectors)
 
-- One table holds what is known of single tokens. Its vectors are added up as they are, and a
+- One table holds all that is known of single tokens. Its vectors are added up as they are, and a
   network turns them into what the layers read (`training.encoders.token_network`).
-- The layers are the teacher's own at first (all-MiniLM-L6-v2, Apache-2.0), and the first ids of the
-  vocabulary are its WordPieces, whose vectors they read as they always did: English is understood
-  before the first step, and the static sum brings translations together. What is trained is how the
-  two go together.
+- The layers are the teacher's own at first (all-MiniLM-L6-v2, Apache-2.0), so English is understood
+  before the first step; the static sum brings translations together before the first step. What is
+  trained is how the two go together.
 - BERT's marks before and after a sentence are left out: layers that are trained on do without them,
   and a short sentence costs a sixth less.
 - Both halves have length 1 before they are weighed: the layers' states grow longer the better they
@@ -32,8 +31,7 @@ class ContextualEncoder(nn.Module):
 
     Args:
         table: float32 [V, D], static vectors.
-        words: float32 [K, D], what the layers read of the first K ids.
-        network: Makes of the static vectors what they read of the others.
+        network: Makes of them what the layers read.
         body: The layers.
         static_weight: Of the static half.
         products: The type of the layers' products.
@@ -42,7 +40,6 @@ class ContextualEncoder(nn.Module):
     def __init__(
         self,
         table: Tensor,
-        words: Tensor,
         network: TokenNetwork,
         body: BertBody,
         *,
@@ -51,7 +48,6 @@ class ContextualEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.table = nn.Parameter(table)
-        self.words = nn.Parameter(words)
         self.network = network
         self.body = body
         self.static_weight = static_weight
@@ -66,24 +62,19 @@ class ContextualEncoder(nn.Module):
         """Return what is added up for `sentences`: the layers' half and the static, both [B, D]."""
         ids, mask = sentences.padded()
         # Each row is gathered and read once, however often its token occurs.
-        tokens, places = torch.unique(ids, return_inverse=True)  # ascending, so words come first
+        tokens, places = torch.unique(ids, return_inverse=True)
         vectors = functional.embedding(tokens, self.table, sparse=True)  # [U, D]
-        words = int((tokens < len(self.words)).sum())
         fast = self.products != torch.float32
         with torch.autocast(ids.device.type, self.products, enabled=fast):
-            network = self.network(vectors[words:])
-        known = functional.embedding(tokens[:words], self.words, sparse=True)
-        read = functional.embedding(places, torch.cat([known.to(network.dtype), network]))
+            network = self.network(vectors)
+        read = functional.embedding(places, network)
         static = functional.embedding(places, vectors)
         return self._layers(read, mask, whole=bool(mask.all())), self._static(static, mask)
 
     def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]; what is exported."""
         vectors = functional.embedding(ids, self.table)
-        last = len(self.words) - 1
-        known = functional.embedding(ids.clamp_max(last), self.words)
-        read = torch.where((ids <= last)[..., None], known, self.network(vectors))
-        return self._layers(read, mask) + self._static(vectors, mask)
+        return self._layers(self.network(vectors), mask) + self._static(vectors, mask)
 
     def _layers(self, read: Tensor, mask: Tensor, *, whole: bool = False) -> Tensor:
         """Return the layers' half of what is `read` [B, S, D].

@@ -1,4 +1,4 @@
-"""Traced graphs with their weights in 8 bits, and tables of token vectors in 4.
+"""Traced graphs with their weights in 8 bits, and a table of token vectors in 4.
 
 Only what lies on disk changes: every weight is a constant of 8-bit codes, widened and multiplied by
 its scale, which ONNX Runtime computes once when it loads the graph, and which OpenVINO knows as a
@@ -9,7 +9,6 @@ A matrix has a scale for each of its outputs, any other weight one for each row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,52 +37,33 @@ def _is_compressed(shape: tuple[int, ...]) -> bool:
     return len(shape) == 2 and shape[0] * shape[1] >= _LEAST_NUMBERS
 
 
-def compressed_graph(graph: bytes, *, tables: Mapping[str, StoredTable]) -> bytes:
-    """Return `graph` with its weights in 8 bits and the token tables as `tables` has them.
+def compressed_graph(graph: bytes, *, table: StoredTable) -> bytes:
+    """Return `graph` with its weights in 8 bits and the token table as `table` has it.
 
     Args:
         graph: Traced (`training.graphs.traced`), of a module whose weights `round_weights` has
             rounded.
-        tables: What stands in place of which of the module's weights that rows are looked up in.
+        table: What stands in place of the weight that `ids` are looked up in.
     """
     model = onnx.load_from_string(graph)
+    nodes, weights = table_rows(table)
     kept = {weight.name: weight for weight in model.graph.initializer}
     multipliers = {node.input[1] for node in model.graph.node if node.op_type == "MatMul"}
-    nodes: list[NodeProto] = []
-    weights: list[TensorProto] = []
-    for node in model.graph.node:
-        table = tables.get(node.input[0].rpartition(".")[2]) if node.op_type == "Gather" else None
-        if table is None:
-            nodes.append(node)
-            continue
-        looked_up, numbers = _lookup(table, node)
-        nodes += looked_up
-        weights += numbers
-        kept.pop(node.input[0])
-    widened: list[NodeProto] = []
+    lookups = [n for n in model.graph.node if n.op_type == "Gather" and n.input[1] == "ids"]
+    for lookup in lookups:
+        kept.pop(lookup.input[0], None)
+        nodes.append(helper.make_node("Identity", ["rows"], [lookup.output[0]]))
     for name in list(kept):
         if _is_compressed(tuple(kept[name].dims)):
             widening, stored = _compressed(kept.pop(name), by_column=name in multipliers)
-            widened += widening
+            nodes += widening
             weights += stored
+    others = [node for node in model.graph.node if node not in lookups]
     del model.graph.node[:], model.graph.initializer[:]
-    model.graph.node.extend([*widened, *nodes])
+    model.graph.node.extend([*nodes, *others])
     model.graph.initializer.extend([*weights, *kept.values()])
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
-
-
-def _lookup(table: StoredTable, node: NodeProto) -> tuple[list[NodeProto], list[TensorProto]]:
-    """Return what stands in place of the Gather `node`, and its weights, under names of its own."""
-    nodes, weights = table_rows(table)
-    weight, ids = node.input
-    outer = {"ids": ids, "rows": node.output[0]}
-    for made in nodes:
-        for names in (made.input, made.output):
-            names[:] = [outer.get(name, f"{weight}.{name}") for name in names]
-    for number in weights:
-        number.name = f"{weight}.{number.name}"
-    return nodes, weights
 
 
 def _compressed(

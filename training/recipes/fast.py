@@ -132,13 +132,7 @@ SCALES = at_scales(
 def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
     """Put the parts together."""
     corpus = corpus_of(p, work)
-    return static_phase(p, work, corpus, vocabulary_of(p, work, corpus))
-
-
-def static_phase(
-    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary
-) -> Phase[PairBatch]:
-    """Return the training of static vectors for the pieces of `vocabulary`."""
+    vocabulary = vocabulary_of(p, work, corpus)
     tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     if p.distillation:
         teacher = teacher_of(p, work, corpus)
@@ -232,17 +226,13 @@ def corpus_of(p: Parameters, work: Workspace) -> Corpus:
 
 def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:
     """Return the vocabulary of all languages."""
-    return prepare_shared_vocabulary(work, corpus, vocabulary_plan(p))
-
-
-def vocabulary_plan(p: Parameters) -> VocabularyPlan:
-    """Return how it is trained."""
-    return VocabularyPlan(
+    plan = VocabularyPlan(
         pieces=p.pieces,
         sample_characters=p.vocabulary_characters,
         without=NO_SENTENCE_PAIRS,
         seed=p.seed,
     )
+    return prepare_shared_vocabulary(work, corpus, plan)
 
 
 def teacher_of(p: Parameters, work: Workspace, corpus: Corpus) -> TeacherVectors:

@@ -1,12 +1,10 @@
 """`interlingua-mini`: static vectors with the teacher's layers over them, in one space.
 
-1. `static`: static vectors as the recipe `fast` has them, for a vocabulary that writes English in
-   the teacher's WordPieces.
-2. `layers`: the teacher's layers read these as they always did, and the pieces of other languages
-   through a network that is fitted to say what they know the English words by; then everything is
-   trained at once, sentences of all languages towards the teacher's vectors of their
-   English (Reimers & Gurevych 2020, the distillation that Yu et al. 2018 propose in their
-   conclusion), and ranked among them (Chidambaram et al. 2018).
+1. `static`: static vectors as the recipe `fast` has them.
+2. `layers`: the teacher's layers read these through a network that is fitted to say what they know
+   the English words by; then everything is trained at once, sentences of all languages towards the
+   teacher's vectors of their English (Reimers & Gurevych 2020, the distillation that Yu et al. 2018
+   propose in their conclusion), and ranked among them (Chidambaram et al. 2018).
 
 The teacher's space is never left: its own vectors, those of `interlingua-fast` and these answer one
 another.
@@ -14,19 +12,17 @@ another.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import AdamW
 
 from service.text.tokenizer import Tokenizer
 from training.averaging import blend
-from training.data.batches import PairBatch
 from training.data.corpus import Corpus
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
 from training.development import HeldOutSearch
@@ -53,20 +49,16 @@ from training.teacher import (
     PLACES,
     SPACE,
     empty_body,
-    teacher_names,
     teacher_parts,
     teacher_tokenizer,
 )
-from training.teacher_words import choose_words, put_words_first, word_rows
 from training.translation import SHARED
-from training.vocabulary import SPECIAL, train_vocabulary
 from training.whitening import Whitened
 from training.workspace import Workspace
 
 STATIC = "static"
 LAYERS = "layers"
 _COUNTED = 150_000  # English sentences whose WordPieces are counted
-_ENGLISH_SHARE = 0.25  # of the text that a piece's frequency is told for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +66,6 @@ class Parameters(fast.Parameters):
     """What may be changed with `--set`; those of the static vectors are the recipe `fast`'s."""
 
     sources: tuple[str, ...] = fast.PAIRWISE + fast.N_WAY + fast.LEXICA + fast.ENGLISH
-    pieces: Size = 48_000
-    words: Size = 8_000  # of these, WordPieces of the teacher
     inner: Size = 1024  # of the network below the layers
     fitting_steps: int = 1500  # of that network, before all else
     layers_steps: Size
@@ -105,8 +95,6 @@ class Parameters(fast.Parameters):
         fast.Parameters.__post_init__(self)
         if not self.distillation:
             raise ValueError("there is no mini without its teacher: distillation is above 0")
-        if self.words >= self.pieces:
-            raise ValueError("words are some of the pieces, so there are more pieces than words")
         if not 0 < self.layers_decay <= 1 - self.layers_warm_up:
             raise ValueError("layers_decay is above 0, and at most what layers_warm_up leaves")
         if not 0 <= self.layers_kept < 1:
@@ -118,7 +106,6 @@ class Parameters(fast.Parameters):
 SCALES = at_scales(
     smoke=Parameters(
         **asdict(fast.SCALES["smoke"]) | {"precision": "int4"},
-        words=30,
         fitting_steps=20,
         layers_steps=32,
         layers_tokens=600,
@@ -128,27 +115,21 @@ SCALES = at_scales(
         layers_log_every=8,
         layers_develop_every=16,
     ),
-    small=Parameters(steps=4500, layers_steps=12_000, max_tokens=256),
+    small=Parameters(steps=4500, layers_steps=16_000, max_tokens=256),
     paper=Parameters(steps=16_500, layers_steps=100_000, max_tokens=256),
 )
-
-
-def build_static(p: Parameters, work: Workspace) -> Phase[PairBatch]:
-    """Put the parts of the first stage together."""
-    corpus = fast.corpus_of(p, work)
-    return fast.static_phase(p, work, corpus, vocabulary_of(p, work, corpus))
 
 
 def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     """Put the parts of the second stage together."""
     corpus = fast.corpus_of(p, work)
-    vocabulary = vocabulary_of(p, work, corpus)
+    vocabulary = fast.vocabulary_of(p, work, corpus)
     tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     teacher = fast.teacher_of(p, work, corpus)
     encoder = _encoder(p, work, corpus, vocabulary).to(work.device)
     if p.layers_compiled:
         encoder.body.compile(dynamic=True)
-    layers = [w for name, w in encoder.named_parameters() if name not in ("table", "words")]
+    layers = [weight for name, weight in encoder.named_parameters() if name != "table"]
     return Phase(
         system=_student(p, encoder),
         batches=TaughtBatches(
@@ -168,7 +149,6 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
         optimisers=(
             AdamW(layers, lr=p.layers_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
             RowAdam([encoder.table], lr=p.table_rate, betas=(0.9, 0.99)),
-            RowAdam([encoder.words], lr=p.layers_rate, betas=(0.9, 0.99)),
         ),
         schedule=LinearDecay(
             p.layers_steps, p.layers_warm_up, held=1 - p.layers_warm_up - p.layers_decay
@@ -184,41 +164,21 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     )
 
 
-def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:
-    """Return the vocabulary: the teacher's most frequent WordPieces, and pieces of the others."""
-
-    def make() -> bytes:
-        work.progress.title(f"vocabulary: {p.words:,} WordPieces and {p.pieces - p.words:,} pieces")
-        plan = replace(fast.vocabulary_plan(p), punctuation_apart=True)
-        others = tuple(language for language in corpus.languages if language != "en")
-        tokenizer = teacher_tokenizer()
-        counts = _counts(work, corpus, tokenizer, p.seed)
-        return put_words_first(
-            train_vocabulary(corpus, plan, others),
-            choose_words(teacher_names(tokenizer), counts, p.words),
-            pieces=p.pieces,
-            share=_ENGLISH_SHARE,
-        )
-
-    return ServedVocabulary.of_pieces(work.keep_bytes("vocabulary.model", make))
-
-
 def _encoder(
     p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary
 ) -> ContextualEncoder:
     """Return the encoder as the second stage begins: the first's vectors, the teacher's layers."""
     table = flatten_lengths(work.trained(STATIC)["encoder.table"].cpu(), p.weight_power)
     words, body = teacher_parts()
-    tokenizer = teacher_tokenizer()
-    names = teacher_names(tokenizer)
     network = TokenNetwork(DIMENSION, p.inner)
 
     def fit() -> TokenNetwork:
-        counts = _counts(work, corpus, tokenizer, p.seed)
+        tokenizer = teacher_tokenizer()
+        names = tokenizer.decode(list(range(tokenizer.vocabulary_size)))
+        counts = _counts(corpus, tokenizer, p.seed)
         inputs, outputs, rows = word_pairs(table, vocabulary.tokenizer, names, words)
-        weights = torch.from_numpy(np.sqrt(counts + 1.0)).float()
         told = fit_token_network(
-            network, inputs, outputs, weights[rows], steps=p.fitting_steps, seed=p.seed
+            network, inputs, outputs, counts[rows].sqrt(), steps=p.fitting_steps, seed=p.seed
         )
         work.progress.note(f"{len(rows):,} English words, {told:.1%} of their vectors told")
         return network
@@ -231,10 +191,8 @@ def _encoder(
     work.keep(
         "network.pt", fit, save=lambda made, path: torch.save(made.state_dict(), path), load=load
     )
-    known = words[word_rows(vocabulary.units, names, p.words)]
     return ContextualEncoder(
         table,
-        known,
         network,
         body,
         static_weight=p.static_weight,
@@ -255,24 +213,19 @@ def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
     return Student(encoder, weights)
 
 
-def _counts(
-    work: Workspace, corpus: Corpus, tokenizer: Tokenizer, seed: int
-) -> npt.NDArray[np.int64]:
-    """Return how often each of the teacher's WordPieces occurs, int64 [words]."""
-
-    def count() -> bytes:
-        english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))[:_COUNTED]
-        tokens = tokenizer.encode([corpus.texts[i] for i in english], max_tokens=64).tokens
-        flat = np.fromiter((i for row in tokens for i in row), dtype=np.int64)
-        return np.bincount(flat, minlength=tokenizer.vocabulary_size).astype(np.int64).tobytes()
-
-    return np.frombuffer(work.keep_bytes("word_counts", count), dtype=np.int64)
+def _counts(corpus: Corpus, tokenizer: Tokenizer, seed: int) -> Tensor:
+    """Return how often each of the teacher's WordPieces occurs, float32 [words], 1 at least."""
+    english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))[:_COUNTED]
+    tokens = tokenizer.encode([corpus.texts[i] for i in english], max_tokens=64).tokens
+    flat = np.fromiter((i for row in tokens for i in row), dtype=np.int64)
+    counts = np.bincount(flat, minlength=tokenizer.vocabulary_size)
+    return torch.from_numpy(counts).float() + 1
 
 
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: table and layers as they are stored, and the same in torch."""
     corpus = fast.corpus_of(p, work)
-    vocabulary = vocabulary_of(p, work, corpus)
+    vocabulary = fast.vocabulary_of(p, work, corpus)
     encoder = _network(p)
     work.fill(_student(p, encoder), LAYERS)
     if p.layers_kept:
@@ -284,15 +237,10 @@ def model(p: Parameters, work: Workspace) -> Model:
     if p.precision == "fp32":
         graph = traced_graph(served)
     else:
-        tables = {
-            name: store(table.detach().numpy(), p.precision)
-            for name, table in (("table", encoder.table), ("words", encoder.words))
-        }
+        table = store(encoder.table.detach().numpy(), p.precision)
         round_weights(served)
-        encoder.table, encoder.words = (
-            nn.Parameter(torch.from_numpy(stored.widened())) for stored in tables.values()
-        )
-        graph = compressed_graph(traced_graph(served), tables=tables)
+        encoder.table = nn.Parameter(torch.from_numpy(table.widened()))
+        graph = compressed_graph(traced_graph(served), table=table)
     return Model(
         towers={SHARED: vocabulary.tower(graph, served.rectangle)},
         name="interlingua-mini",
@@ -325,11 +273,7 @@ def _network(p: Parameters) -> ContextualEncoder:
     """Return an encoder of these sizes, untrained."""
     network = TokenNetwork(DIMENSION, p.inner)
     return ContextualEncoder(
-        torch.empty(p.pieces, DIMENSION),
-        torch.empty(SPECIAL + p.words, DIMENSION),
-        network,
-        empty_body(),
-        static_weight=p.static_weight,
+        torch.empty(p.pieces, DIMENSION), network, empty_body(), static_weight=p.static_weight
     )
 
 
@@ -338,7 +282,7 @@ RECIPE = Recipe(
     summary="static vectors under the teacher's layers; distillation + ranking",
     scales=SCALES,
     minutes=300,
-    stages=(Stage(name=STATIC, build=build_static), Stage(name=LAYERS, build=build_layers)),
+    stages=(Stage(name=STATIC, build=fast.build), Stage(name=LAYERS, build=build_layers)),
     model=model,
     network=_network,
     exported=("precision", "max_tokens", "static_weight", "layers_kept", "whitening"),

@@ -12,7 +12,7 @@ from training.encoders.bert import BertBody
 from training.encoders.contextual import ContextualEncoder
 from training.encoders.token_network import TokenNetwork
 
-VOCABULARY, WORDS, WIDTH = 30, 6, 16
+VOCABULARY, WIDTH = 30, 16
 
 
 @pytest.fixture
@@ -21,8 +21,7 @@ def encoder() -> ContextualEncoder:
     body = BertBody(layers=2, width=WIDTH, heads=4, inner=24, longest=12)
     torch.nn.init.normal_(body.places)
     network = TokenNetwork(WIDTH, 20)
-    table, words = torch.randn(VOCABULARY, WIDTH), torch.randn(WORDS, WIDTH)
-    return ContextualEncoder(table, words, network, body)
+    return ContextualEncoder(torch.randn(VOCABULARY, WIDTH), network, body)
 
 
 def sentences(*rows: list[int]) -> Sentences:
@@ -33,7 +32,6 @@ def sentences(*rows: list[int]) -> Sentences:
 def test_it_is_the_layers_mean_beside_the_static_sum(encoder: ContextualEncoder) -> None:
     ids = [4, 9, 4]
     read = encoder.network(encoder.table[ids])
-    read[[0, 2]] = encoder.words[4]
     expected = functional.normalize(encoder.body(read[None])[0].mean(0), dim=0)
     expected = expected + functional.normalize(encoder.table[ids].sum(0), dim=0)
     with torch.no_grad():
@@ -73,18 +71,6 @@ def test_only_rows_of_the_batch_have_a_gradient(encoder: ContextualEncoder) -> N
     assert encoder.table.grad.is_sparse
     rows = encoder.table.grad.coalesce().indices()[0]
     assert {4, 7, 9} <= set(rows.tolist()) <= {0, 4, 7, 9}
-    assert encoder.words.grad is not None
-    words = encoder.words.grad.coalesce().indices()[0]
-    assert {4} <= set(words.tolist()) <= {0, 4}
-
-
-@pytest.mark.parametrize("rows", [[[1, 2], [5, 5, 0]], [[6, 29], [7]]])
-def test_words_alone_and_no_words_are_read(
-    encoder: ContextualEncoder, rows: list[list[int]]
-) -> None:
-    given = sentences(*rows)
-    with torch.inference_mode():
-        np.testing.assert_allclose(encoder(given), encoder.rectangle(*given.padded()), atol=1e-5)
 
 
 def test_a_sentence_without_tokens_has_a_vector(encoder: ContextualEncoder) -> None:

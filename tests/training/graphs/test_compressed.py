@@ -18,7 +18,7 @@ from training.graphs.compressed import compressed_graph, round_weights
 from training.graphs.static import store
 from training.graphs.traced import traced_graph
 
-VOCABULARY, WORDS, WIDTH = 600, 300, 128
+VOCABULARY, WIDTH = 600, 128
 
 
 @pytest.fixture(scope="module")
@@ -27,21 +27,16 @@ def encoder() -> ContextualEncoder:
     body = BertBody(layers=2, width=WIDTH, heads=4, inner=512, longest=256)
     torch.nn.init.normal_(body.places)
     network = TokenNetwork(WIDTH, 300)
-    table, words = torch.randn(VOCABULARY, WIDTH), torch.randn(WORDS, WIDTH)
-    return ContextualEncoder(table, words, network, body).eval()
+    return ContextualEncoder(torch.randn(VOCABULARY, WIDTH), network, body).eval()
 
 
 def test_it_computes_with_the_rounded_weights(encoder: ContextualEncoder) -> None:
     rounded = copy.deepcopy(encoder)
-    tables = {
-        "table": store(rounded.table.detach().numpy(), "int4"),
-        "words": store(rounded.words.detach().numpy(), "int4"),
-    }
+    table = store(rounded.table.detach().numpy(), "int4")
     round_weights(rounded)
-    rounded.table = torch.nn.Parameter(torch.from_numpy(tables["table"].widened()))
-    rounded.words = torch.nn.Parameter(torch.from_numpy(tables["words"].widened()))
+    rounded.table = torch.nn.Parameter(torch.from_numpy(table.widened()))
     full = traced_graph(rounded)
-    graph = compressed_graph(full, tables=tables)
+    graph = compressed_graph(full, table=table)
     tower = Tower(
         graph=graph,
         reference=rounded.rectangle,

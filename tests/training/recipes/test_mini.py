@@ -68,7 +68,6 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
         ("max_tokens=513", "at most 512"),
         ("layers_kept=1", "below 1"),
         ("whitening=2", "between 0 and 1"),
-        ("words=256", "more pieces than words"),
     ],
 )
 def test_what_cannot_be_is_refused(assignment: str, said: str, tmp_path: Path) -> None:
