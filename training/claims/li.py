@@ -48,6 +48,8 @@ CLAIMS = (
             Part(says=pair, quantity=quantity, first="cNV", second="NV")
             for pair, quantity in _SVM.items()
         ),
+        scale="Three seeds left en>de undecided (p = 0.054); these are five.",
+        seeds=(0, 1, 2, 3, 4),
     ),
     Claim(
         id="L2",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from training.claims import text
 from training.claims.trained import System
 
 
@@ -15,19 +16,8 @@ class Text:
     steps: int
 
 
-BROAD = Text(("sources=wmt_nway,wmt_pairs,ntrex,tatoeba", "research=true"), 22_000)
-"""News and short sentences; the last rows of NTREX are held out."""
-
-CAPTIONS = Text(
-    (
-        "sources=multi30k,wmt_nway",
-        "research=true",
-        "held_out_source=multi30k",
-        "held_out_first=28452",
-    ),
-    8_000,
-)
-"""Captions, a quarter of news: what the other papers' systems are trained on here."""
+BROAD = Text(text.BROAD, 22_000)
+CAPTIONS = Text(text.CAPTIONS, 8_000)
 
 
 def _pivots(text: Text, *assignments: str) -> tuple[str, ...]:

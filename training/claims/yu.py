@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from training.claims import text
 from training.claims.claim import Claim, Part
-from training.claims.news import news, search
+from training.claims.news import news
 from training.claims.quantities import Quantity
 from training.claims.trained import System
 
 _PAPER = "Yu, Li & Oguz 2018"
+_NEWS = "news articles of MasakhaNEWS (en, fr) and 10kGNAD (de), ten rotations, for MLDoc"
 _DATA = (
+    "WMT news and pairs, NTREX and Tatoeba in en, de and fr, pivots en and fr, for Europarl in six "
+    f"languages; {_NEWS}"
+)
+_CAPTION_DATA = (
     "Multi30k captions and WMT news in en, de and fr, pivots en and fr, for Europarl in six "
-    "languages; news articles of MasakhaNEWS (en, fr) and 10kGNAD (de), ten rotations, for MLDoc"
+    f"languages; {_NEWS}"
 )
 
 
-def _system(*assignments: str) -> System:
+BROAD = (*text.BROAD, "similarity=0.1")
+CAPTIONS = (*text.CAPTIONS, "similarity=0.01")
+"""With alpha, which the paper leaves to be chosen: among 0.01, 0.1 and 1 by Tatoeba, with a seed
+that no claim has; on captions by the search error on NTREX."""
+
+
+def system(*assignments: str, read: tuple[str, ...] = BROAD) -> System:
+    """Return the paper's system as `assignments` choose it, trained on the text `read`."""
     return System(
         "yu",
         (
             "languages=en,de,fr",
             "pivots=en,fr",
-            "sources=multi30k,wmt_nway",
-            "research=true",
-            "held_out_source=multi30k",
-            "held_out_first=28452",
+            *read,
             "vocabulary=2000",
             "embedding=64",
             "width=96",
@@ -31,9 +41,6 @@ def _system(*assignments: str) -> System:
             "decoder_width=128",
             # The better by far in small runs on other text.
             "pooling=max",
-            # The paper leaves alpha to be chosen: 0.01 among 0.01, 0.1 and 1, by the search error
-            # on NTREX.
-            "similarity=0.01",
             "rate=0.004",
             "batch_tokens=375",
             "longest=60",
@@ -45,10 +52,10 @@ def _system(*assignments: str) -> System:
     )
 
 
-SIMILARITY = _system()
-NEITHER = _system("similarity=0")
-# Of 1e-4, 1e-5 and 1e-6 the best, chosen like alpha.
-WEIGHTS = _system("similarity=0", "weight_norm=1e-5")
+_SIMILARITY = system()
+_NEITHER = system("similarity=0")
+# Of 1e-5, 1e-4 and 1e-3 the best, chosen like alpha.
+_WEIGHTS = system("similarity=0", "weight_norm=1e-5")
 
 # The regularisation is tuned on few texts; ten rotations even that out.
 _LOGISTIC = news("logistic", "folds=10", name="news, Cross")
@@ -65,9 +72,8 @@ _DOCUMENTS = {
 }
 
 
-_FIVE_SEEDS = (0, 1, 2, 4, 5)
-"""Not 3, which the weights of the losses were chosen with."""
-_EXTENDED = "Three seeds left it undecided; these are five."
+_SEARCH = Quantity(name="search error", protocol="search", better="lower")
+"""On the rows of NTREX that no run is trained on, nor chooses anything by."""
 
 _SENTEVAL = Quantity(name="SentEval, six tasks", protocol="senteval", assignments=("most=2000",))
 
@@ -79,15 +85,14 @@ CLAIMS = (
         says="A similarity loss or encoder weight regularisation raises cross-lingual retrieval.",
         figures="88.9 (neither), 91.0 (weights), 91.6 (similarity), 5k sentences",
         where="Table 2",
-        data=f"{_DATA}; 500 held-out captions",
-        systems={"neither": NEITHER, "weights": WEIGHTS, "similarity": SIMILARITY},
+        data=f"{_DATA}; 295 held-out rows of NTREX",
+        systems={"neither": _NEITHER, "weights": _WEIGHTS, "similarity": _SIMILARITY},
         parts=(
-            Part(says="similarity", quantity=search(), first="similarity", second="neither"),
-            Part(says="weights", quantity=search(), first="weights", second="neither"),
+            Part(says="similarity", quantity=_SEARCH, first="similarity", second="neither"),
+            Part(says="weights", quantity=_SEARCH, first="weights", second="neither"),
         ),
-        scale="Regularising the weights pays where a model could overfit; one pass through the "
-        f"text leaves little to overfit to. {_EXTENDED}",
-        seeds=_FIVE_SEEDS,
+        scale="Measured first on captions and WMT news alone, where five seeds left it undecided "
+        "(search error on captions 22.8 with similarity, 23.1 with weights, 22.9 with neither).",
     ),
     Claim(
         id="Y2",
@@ -96,10 +101,10 @@ CLAIMS = (
         figures="72.7 to 74.6",
         where="Table 4",
         data=_DATA,
-        systems={"neither": NEITHER, "similarity": SIMILARITY},
+        systems={"neither": _NEITHER, "similarity": _SIMILARITY},
         parts=(Part(says="Cross", quantity=_LOGISTIC, first="similarity", second="neither"),),
-        scale=f"Two points, as in the paper, may be less than five seeds tell apart. {_EXTENDED}",
-        seeds=_FIVE_SEEDS,
+        scale="Measured first on captions and WMT news alone, where five seeds left it undecided "
+        "(33.9 against 34.6).",
     ),
     Claim(
         id="Y3",
@@ -109,7 +114,7 @@ CLAIMS = (
         figures="74.6 / 67.0 / 73.5 / 68.2",
         where="Table 5",
         data=_DATA,
-        systems={"similarity": SIMILARITY},
+        systems={"similarity": _SIMILARITY},
         parts=tuple(
             Part(
                 says=says,
@@ -123,8 +128,8 @@ CLAIMS = (
                 ("mean above max, windows", ("window", "mean"), ("window", "max")),
             )
         ),
-        scale=_EXTENDED,
-        seeds=_FIVE_SEEDS,
+        scale="Measured first on captions and WMT news alone, where five seeds left it undecided "
+        "(33.9 / 31.0 / 33.1 / 30.4).",
     ),
     Claim(
         id="Y4",
@@ -134,7 +139,7 @@ CLAIMS = (
         figures="75.6 against 74.6; 76.2",
         where="Tables 4, 6",
         data=_DATA,
-        systems={"similarity": SIMILARITY},
+        systems={"similarity": _SIMILARITY},
         parts=(
             Part(
                 says="targeted less than half a point worse than zero-shot",
@@ -155,8 +160,9 @@ CLAIMS = (
                 bound=0.5,
             ),
         ),
-        scale=f"With two other languages there is less to pool than with five. {_EXTENDED}",
-        seeds=_FIVE_SEEDS,
+        scale="With two other languages there is less to pool than with five. Measured first on "
+        "captions and WMT news alone, where five seeds left it undecided (32.6 against 33.9; 36.0 "
+        "and 36.5).",
     ),
     Claim(
         id="Y5",
@@ -164,10 +170,10 @@ CLAIMS = (
         says="SentEval with an MLP of 128: self-attentive pooling over max-pooling.",
         figures="85.28 against 83.56",
         where="Table 1",
-        data=f"{_DATA}; MR, CR, SUBJ, MPQA, TREC, SST-2, 2,000 examples each",
+        data=f"{_CAPTION_DATA}; MR, CR, SUBJ, MPQA, TREC, SST-2, 2,000 examples each",
         systems={
-            "self-attention": _system("pooling=self-attention"),
-            "max": _system("pooling=max"),
+            "self-attention": system("pooling=self-attention", read=CAPTIONS),
+            "max": system("pooling=max", read=CAPTIONS),
         },
         parts=(
             Part(
@@ -181,8 +187,8 @@ CLAIMS = (
         says="Documents of one class gather across languages.",
         figures="t-SNE",
         where="Figure 1",
-        data=_DATA,
-        systems={"similarity": SIMILARITY},
+        data=_CAPTION_DATA,
+        systems={"similarity": system(read=CAPTIONS)},
         parts=(
             Part(
                 says="of the nearest documents in other languages more than by chance have the "
@@ -194,6 +200,6 @@ CLAIMS = (
         ),
         map=Quantity(name="documents", protocol="document-map"),
         scale="Three seeds left it at p = 0.09; these are five.",
-        seeds=_FIVE_SEEDS,
+        seeds=(0, 1, 2, 4, 5),
     ),
 )
