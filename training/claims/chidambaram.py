@@ -6,6 +6,7 @@ from training.claims.claim import FIVE_SEEDS, Claim, Part
 from training.claims.news import HELD_OUT
 from training.claims.quantities import Quantity
 from training.claims.trained import System
+from training.claims.training_text import CAPTIONS
 
 _PAPER = "Chidambaram et al. 2018"
 _FIVE = "Three seeds left it undecided, by their spread; these are five."
@@ -26,10 +27,7 @@ def _system(*assignments: str, steps: int = _STEPS) -> System:
         "chidambaram",
         (
             "languages=en,de",
-            "sources=multi30k,wmt_nway",
-            "research=true",
-            "held_out_source=multi30k",
-            "held_out_first=28452",
+            *CAPTIONS,
             "words=15000",
             "unknown_buckets=500",
             "ngram_buckets=15000",

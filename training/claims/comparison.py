@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from training.claims import chidambaram, yu
+from training.claims import chidambaram, training_text, yu
 from training.claims.claim import SEEDS
 from training.claims.judge import provenance, train_all
 from training.claims.li_systems import CAPTIONS, laser, ntdv, t_mde
@@ -21,7 +21,7 @@ from training.store import read_json, write_json
 
 NAME = "comparison"
 
-_TEXT = ("languages=en,de,fr", *CAPTIONS.assignments)
+_TEXT = ("languages=en,de,fr", *training_text.CAPTIONS)
 
 SYSTEMS: Mapping[str, System] = {
     "BiCVM+": System("bicvm", (*_TEXT, "iterations=20")),
@@ -44,7 +44,7 @@ SYSTEMS: Mapping[str, System] = {
     "Yu, similarity": yu.system(read=yu.CAPTIONS),
     "Chidambaram, ranking": chidambaram.RANKING,
     "Chidambaram, multi-task": chidambaram.MULTI,
-    "Li cNV": ntdv("sum", 0.5, CAPTIONS.assignments),
+    "Li cNV": ntdv("sum", 0.5, training_text.CAPTIONS),
     "LASER_1": laser(1, 0, CAPTIONS),
     "T-MDE": t_mde("pyramid=false", "beta=0", text=CAPTIONS),
     "cT-MDE": t_mde("pyramid=false", "beta=0.25", text=CAPTIONS),

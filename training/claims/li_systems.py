@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from training.claims import text
+from training.claims import training_text
 from training.claims.trained import System
 
 
@@ -16,8 +16,8 @@ class Text:
     steps: int
 
 
-BROAD = Text(text.BROAD, 22_000)
-CAPTIONS = Text(text.CAPTIONS, 8_000)
+BROAD = Text(training_text.BROAD, 22_000)
+CAPTIONS = Text(training_text.CAPTIONS, 8_000)
 
 
 def _pivots(text: Text, *assignments: str) -> tuple[str, ...]:

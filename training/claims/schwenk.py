@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from training.claims.claim import FIVE_SEEDS, Claim, Part
-from training.claims.news import search
+from training.claims.news import HELD_OUT, search
 from training.claims.quantities import Quantity
 from training.claims.trained import System
 
@@ -324,13 +324,13 @@ CLAIMS = (
                 quantity=Quantity(
                     name="right in the upper half",
                     protocol="n-best",
-                    assignments=("source=multi30k", "rows=28452,28952"),
+                    assignments=HELD_OUT,
                 ),
                 first="BLSTM 1:N",
                 against=Quantity(
                     name="right in the lower half",
                     protocol="n-best",
-                    assignments=("source=multi30k", "rows=28452,28952"),
+                    assignments=HELD_OUT,
                     figure=1,
                 ),
             ),
