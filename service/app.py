@@ -42,6 +42,7 @@ from service.api.problems import HANDLED, problem_handler
 from service.api.room import RoomMiddleware
 from service.api.state import Resources, State, state_of
 from service.errors import InterlinguaError, UnavailableError
+from service.express.lane import Lane
 from service.inference.opening import Opening
 from service.security.exposure import asks_for_keys, is_loopback
 from service.security.grants import Scope
@@ -126,6 +127,12 @@ def create_app(
         include_locked(app, below_v1, responses=OPENAI_PROBLEMS)
     describe(app)
     return app
+
+
+def lane_of(app: FastAPI) -> Lane:
+    """Return what answers plain requests of an application of ours before they come to it."""
+    assert isinstance(app, _Application), "`create_app` made it; this is a bug"
+    return Lane(state_of(app), app.traces)
 
 
 class _Application(FastAPI):

@@ -15,6 +15,9 @@ import httptools
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from service.express.connection import ExpressProtocol
+from service.express.lane import Lane
+
 MAX_HEAD_BYTES = 65_536
 """Of a request's first line and headers together."""
 
@@ -24,16 +27,23 @@ _TOO_LARGE = (
 )
 
 
-def bounded_protocol(seconds: float) -> type[HttpToolsProtocol]:
-    """Return uvicorn's protocol with clients given `seconds` for headers, and to read answers."""
+def bounded_protocol(seconds: float, lane: Lane | None = None) -> type[HttpToolsProtocol]:
+    """Return uvicorn's protocol with clients given `seconds` for headers, and to read answers.
+
+    Args:
+        seconds: For either.
+        lane: What plain requests are answered by; nothing where None.
+    """
+    of_requests = lane
 
     class Bounded(BoundedProtocol):
         client_seconds = seconds
+        lane = of_requests
 
     return Bounded
 
 
-class BoundedProtocol(HttpToolsProtocol):
+class BoundedProtocol(ExpressProtocol):
     """Ends connections whose client is too slow, or whose headers are too large.
 
     Bodies are bounded elsewhere, by `service.api.limits`: there the answer can say why.
@@ -98,7 +108,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Give the client so long to end a body that was answered before it was there."""
         super().on_response_complete()
-        self._answered = self.cycle.response_complete  # the latest of those that wait in line
+        self._answered = self.is_idle
         if self._answered and self._in_body:
             self._close_later()
 

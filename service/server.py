@@ -14,7 +14,7 @@ import uvicorn
 
 from service.accepting import Acceptor
 from service.api.state import Phase, Resources, State, state_of
-from service.app import create_app
+from service.app import create_app, lane_of
 from service.connections import bounded_protocol
 from service.errors import SettingsError
 from service.garbage import spare_what_stays
@@ -44,7 +44,7 @@ def run_server(settings: Settings, listener: socket.socket, opening: Opening) ->
         log_config=None,
         access_log=False,
         server_header=False,
-        http=bounded_protocol(settings.client_timeout_seconds),
+        http=bounded_protocol(settings.client_timeout_seconds, lane_of(app)),
         timeout_keep_alive=settings.keep_alive_seconds,
         timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
     )

@@ -10,12 +10,11 @@ use. Hardly two texts are alike.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 from pathlib import Path
 
 from benchmarks.arguments import whole_number
-from benchmarks.servers.client import closed_loop
+from benchmarks.servers.client import closed_loop, measure
 from benchmarks.servers.models import WORK, prepare_models
 from benchmarks.servers.peers import ours
 from benchmarks.servers.processes import running
@@ -45,7 +44,7 @@ def main() -> None:
         for part in range(1, PARTS + 1):
             lengths = [round(LONGEST ** chance.random()) for _ in range(each)]
             requests = [peer.request([text]) for text in texts_of_lengths(lengths, seed=part)]
-            load = asyncio.run(closed_loop(server.port, requests, clients=options.clients))
+            load = measure(closed_loop(server.port, requests, clients=options.clients))
             if load.failed:
                 raise SystemExit(f"{load.failed} of {each} requests failed.")
             print(

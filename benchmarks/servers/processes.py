@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import compileall
 import os
 import signal
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import service
 from benchmarks.drills.fleet import free_port
-from benchmarks.servers.client import closed_loop
+from benchmarks.servers.client import closed_loop, measure
 from benchmarks.servers.peers import Peer, programs_of
 from benchmarks.serving import resident_mb
 
@@ -76,9 +75,7 @@ def _start(
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
     while process.poll() is None and time.perf_counter() - began < START_SECONDS:
         with suppress(ValueError):
-            load = asyncio.run(
-                closed_loop(port, [peer.request(["One text."])], clients=1, seconds=0)
-            )
+            load = measure(closed_loop(port, [peer.request(["One text."])], clients=1, seconds=0))
             if load.milliseconds and not load.failed:
                 return process, port, time.perf_counter() - began
         time.sleep(0.02)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.servers.client import Load, closed_loop, open_loop
+from benchmarks.servers.client import Load, closed_loop, measure, open_loop
 from benchmarks.servers.processes import Running
 from benchmarks.servers.texts import mixed_texts, short_texts
 
@@ -34,7 +33,7 @@ def _single(clients: int, *, mixed: bool = False) -> Workload:
     def run(server: Running, seconds: float) -> Load:
         texts = (mixed_texts if mixed else short_texts)(_REQUESTS)
         requests = [server.peer.request([text]) for text in texts]
-        return asyncio.run(closed_loop(server.port, requests, clients=clients, seconds=seconds))
+        return measure(closed_loop(server.port, requests, clients=clients, seconds=seconds))
 
     return Workload(f"{'mixed' if mixed else 'short'}-{clients}", 1, run)
 
@@ -44,7 +43,7 @@ def _bulk(name: str, *, accept: str = "application/json", mixed: bool = True) ->
         texts = (mixed_texts if mixed else short_texts)(BULK * _BULK_REQUESTS)
         parts = [texts[start : start + BULK] for start in range(0, len(texts), BULK)]
         requests = [server.peer.request(part, accept=accept) for part in parts]
-        return asyncio.run(closed_loop(server.port, requests, clients=2, seconds=seconds))
+        return measure(closed_loop(server.port, requests, clients=2, seconds=seconds))
 
     return Workload(name, BULK, run)
 
@@ -65,4 +64,4 @@ WORKLOADS: tuple[Workload, ...] = (
 def open_at(server: Running, *, rate: float, seconds: float) -> Load:
     """Send single short texts at `rate` requests a second."""
     requests = [server.peer.request([text]) for text in short_texts(_REQUESTS)]
-    return asyncio.run(open_loop(server.port, requests, rate=rate, seconds=seconds))
+    return measure(open_loop(server.port, requests, rate=rate, seconds=seconds))

@@ -6,7 +6,7 @@ import logging
 import random
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -139,7 +139,7 @@ class ContextMiddleware:
             await self._answer(scope, receive, send, span)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, span: RequestSpan) -> None:
-        context = RequestContext(_chosen_id(scope), self._traces)
+        context = RequestContext(chosen_id(scope["headers"]), self._traces)
         scope["interlingua.context"] = context
         status = 0
 
@@ -167,21 +167,37 @@ class ContextMiddleware:
                     await problem_response(error, scope)(scope, receive, send_with_headers)
         finally:
             self._metrics.inflight.dec()
-            seconds = time.perf_counter() - context.started
             route = getattr(scope.get("route"), "path", "unmatched")
-            self._metrics.observe_request(route, status or CLIENT_GONE, seconds)
-            if log.isEnabledFor(logging.INFO):
-                fields = {"route": route, "status": status, "seconds": seconds}
-                if context.grant.client:
-                    fields["client"] = context.grant.client
-                log.info("%s", scope["method"], extra=fields)
+            report(context, self._metrics, method=scope["method"], route=route, status=status)
             span.answered(scope["method"], route, status or CLIENT_GONE, request_id=context.id)
             request_id.reset(token)
             trace_id.reset(trace_token)
 
 
-def _chosen_id(scope: Scope) -> str:
-    for name, value in scope["headers"]:
+def report(
+    context: RequestContext, metrics: Metrics, *, method: str, route: str, status: int
+) -> None:
+    """Count a request that is over, and write its line in the log.
+
+    Args:
+        context: What was learnt about it.
+        metrics: Where it is counted.
+        method: Of HTTP.
+        route: The template of its address.
+        status: That was sent; 0 where none was.
+    """
+    seconds = time.perf_counter() - context.started
+    metrics.observe_request(route, status or CLIENT_GONE, seconds)
+    if log.isEnabledFor(logging.INFO):
+        fields = {"route": route, "status": status, "seconds": seconds}
+        if context.grant.client:
+            fields["client"] = context.grant.client
+        log.info("%s", method, extra=fields)
+
+
+def chosen_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the id that a client gave its request, or a new one."""
+    for name, value in headers:
         if name == b"x-request-id":
             given = str(value, "latin-1")
             if _ACCEPTED_ID.fullmatch(given):

@@ -35,7 +35,7 @@ class LocalHostsMiddleware:
 
     def __init__(self, app: ASGIApp, host: str, metrics: Metrics) -> None:
         self._app = app
-        self._names = _names_of(host)
+        self._names = names_of(host)
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,7 +53,7 @@ class LocalHostsMiddleware:
 
     def _is_local(self, scope: Scope) -> bool:
         given = _header(scope, b"host")
-        return given is None or _is_among(given, self._names)  # no browser leaves it out
+        return given is None or is_among(given, self._names)  # no browser leaves it out
 
 
 class OtherSitesMiddleware:
@@ -69,7 +69,7 @@ class OtherSitesMiddleware:
 
     def __init__(self, app: ASGIApp, host: str | None, metrics: Metrics) -> None:
         self._app = app
-        self._names = None if host is None else _names_of(host)
+        self._names = None if host is None else names_of(host)
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,14 +96,16 @@ class OtherSitesMiddleware:
         origin = _header(scope, b"origin")
         if origin is None or self._names is None:
             return None
-        return None if _is_among(origin.partition("://")[2], self._names) else "origin"
+        return None if is_among(origin.partition("://")[2], self._names) else "origin"
 
 
-def _names_of(host: str) -> frozenset[str]:
+def names_of(host: str) -> frozenset[str]:
+    """Return what a service that listens on `host` is called on its own machine."""
     return LOCAL_NAMES | {host.lower(), f"[{host.lower()}]"}
 
 
-def _is_among(authority: str, names: frozenset[str]) -> bool:
+def is_among(authority: str, names: frozenset[str]) -> bool:
+    """Return whether `authority`, a name with or without a port, is one of `names`."""
     given = authority.lower()
     name, colon, port = given.rpartition(":")
     name = name if colon and port.isdigit() else given

@@ -13,7 +13,8 @@ import base64
 import io
 import sys
 from collections.abc import Collection
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 from fastapi import Request
@@ -39,11 +40,7 @@ def vectors_answer(
         encoding: Of the vectors in JSON: lists of numbers, or base64 of their bytes.
     """
     kind = preferred(request.headers.get("accept", ""))
-    headers = {
-        "vary": "accept",
-        "x-vector-shape": ",".join(map(str, vectors.shape)),
-        "x-vector-type": vectors.dtype.name,
-    }
+    headers = vector_headers(vectors)
     if kind == BYTES:
         return Response(little_endian(vectors).tobytes(), headers=headers, media_type=BYTES)
     if kind == NPY:
@@ -51,6 +48,20 @@ def vectors_answer(
         np.save(file, vectors, allow_pickle=False)
         return Response(file.getvalue(), headers=headers, media_type=NPY)
     return Json(rows(vectors, encoding), headers=headers)
+
+
+def vector_headers(vectors: Formatted) -> dict[str, str]:
+    """Return the headers that tell what `vectors` are, whatever the form they leave in."""
+    return {
+        "vary": "accept",
+        "x-vector-shape": ",".join(map(str, vectors.shape)),
+        "x-vector-type": _name_of(vectors.dtype),
+    }
+
+
+@cache  # NumPy works a type's name out anew each time, in as long as a vector is normalised in
+def _name_of(dtype: np.dtype[Any]) -> str:
+    return str(dtype.name)
 
 
 def rows(vectors: Formatted, encoding: Literal["float", "base64"] | None) -> Formatted | list[str]:

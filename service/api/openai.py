@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
 
@@ -17,11 +17,12 @@ from service.api.schemas.openai import (
     OpenAIModel,
     OpenAIModels,
 )
-from service.api.state import Loaded
+from service.api.state import Loaded, Resources, require_language
 from service.api.work import WorkOf
 from service.errors import NotFoundError
-from service.inference.formats import to_format
-from service.inference.request import EmbedOptions
+from service.inference.encoder import Encoder
+from service.inference.formats import Formatted, to_format
+from service.inference.request import Embedded, EmbedOptions
 from service.security.grants import Scope
 
 router = APIRouter(tags=["OpenAI"])
@@ -41,8 +42,7 @@ async def create_embeddings(
     names the model that was used.
     """
     resources = work.resources
-    known = request.model if request.model in resources.encoders else None
-    encoder = resources.encoder(known, language=request.language)
+    encoder = require_language(model_among(resources, request.model), request.language)
     embedded = await work.embed(
         encoder,
         request.input,
@@ -50,21 +50,36 @@ async def create_embeddings(
         field="input",
     )
     vectors = to_format(embedded.vectors, request.precision or "float32")
+    encoding = request.encoding_format
+    return Json(embeddings_object(embedded, vectors, model=encoder.name, encoding=encoding))
+
+
+def model_among(resources: Resources, name: str | None) -> Encoder:
+    """Return the encoder called `name`, or the default where there is none of that name."""
+    return resources.encoders.get(name or "", resources.default_encoder)
+
+
+def embeddings_object(
+    embedded: Embedded,
+    vectors: Formatted,
+    *,
+    model: str,
+    encoding: Literal["float", "base64"] | None,
+) -> dict[str, object]:
+    """Return OpenAI's answer: `vectors`, those of `embedded` in the format that was asked for."""
     tokens = sum(embedded.tokens)
     usage: dict[str, object] = {"prompt_tokens": tokens, "total_tokens": tokens}
     if embedded.truncated:
         usage["truncated"] = embedded.truncated
-    return Json(
-        {
-            "object": "list",
-            "data": [
-                {"object": "embedding", "index": index, "embedding": row}
-                for index, row in enumerate(rows(vectors, request.encoding_format))
-            ],
-            "model": encoder.name,
-            "usage": usage,
-        }
-    )
+    return {
+        "object": "list",
+        "data": [
+            {"object": "embedding", "index": index, "embedding": row}
+            for index, row in enumerate(rows(vectors, encoding))
+        ],
+        "model": model,
+        "usage": usage,
+    }
 
 
 @router.get("/v1/models", responses=answer(OpenAIModels, "All loaded models"))

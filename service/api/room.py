@@ -10,7 +10,6 @@ without one where keys are set.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
@@ -21,7 +20,6 @@ from service.api.auth import grant_of
 from service.api.problems import count_rejection, problem_response
 from service.api.state import Phase, State
 from service.errors import AuthenticationError, OverloadedError
-from service.inference.queue import CLIENT_SHARE
 
 SMALL_BODY_BYTES = 1_000
 """To parse so much costs no more than to refuse it."""
@@ -44,8 +42,6 @@ class RoomMiddleware:
         self._state = state
         self._embedding = frozenset(embedding)
         self._probes = frozenset(probes)
-        self._most = state.settings.max_requests
-        self._answered: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -62,32 +58,19 @@ class RoomMiddleware:
     @contextmanager
     def _admitted(self, request: Request) -> Iterator[None]:
         client = self._client_of(request)
-        self._check_number(client)
-        self._check_queue(request, client)
-        self._answered[client] += 1
+        headcount = self._state.headcount
+        headcount.enter(client, alone=not client and self._state.keys.open_to_all)
         try:
+            self._check_queue(request, client)
             yield
         finally:
-            self._answered[client] -= 1
-            if not self._answered[client]:
-                del self._answered[client]
+            headcount.leave(client)
 
     def _client_of(self, request: Request) -> str:
         try:
             return grant_of(request, self._state.keys).client
         except AuthenticationError:
             return ""  # it is told so where everybody is
-
-    def _check_number(self, client: str) -> None:
-        total, own = self._answered.total(), self._answered[client]
-        alone = not client and self._state.keys.open_to_all
-        if total < self._most and (alone or own < CLIENT_SHARE * self._most):
-            return
-        whose = "yours" if client else "without a key"
-        raise OverloadedError(
-            f"{total} requests are answered now, {own} of them {whose}; {self._most} may be.",
-            retry_after_seconds=1.0,
-        )
 
     def _check_queue(self, request: Request, client: str) -> None:
         if request.scope["path"] not in self._embedding or self._state.phase is not Phase.READY:

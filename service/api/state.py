@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, FastAPI, Request
 
+from service.api.headcount import Headcount
 from service.classification.classifiers import Classifiers
 from service.errors import ConflictError, NotFoundError, UnavailableError
 from service.inference.choosing import Choice
@@ -138,6 +139,7 @@ class State:
         leaving: Whether probes are told that it will stop, while requests are still taken.
         keys: What opens the service.
         rates: How fast those keys are used that have a limit.
+        headcount: The requests that are answered now.
         one_projection: Held while texts are laid out on a plane, which takes a core.
     """
 
@@ -148,6 +150,7 @@ class State:
     leaving: bool = False
     keys: Keys = field(init=False)
     rates: Rates = field(default_factory=Rates)
+    headcount: Headcount = field(init=False)
     one_projection: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     _resources: Resources | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
@@ -155,6 +158,7 @@ class State:
     def __post_init__(self) -> None:
         fixed = [key.get_secret_value() for key in self.settings.api_keys]
         self.keys = Keys(fixed, self.settings.api_keys_file)
+        self.headcount = Headcount(self.settings.max_requests)
         self.metrics.ready.set_function(lambda: float(self.takes_requests))
 
     @property

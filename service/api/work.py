@@ -241,10 +241,7 @@ class Work:
         return self.timeout_seconds - (time.perf_counter() - self._context.started)
 
     def _too_late(self) -> DeadlineError:
-        return DeadlineError(
-            f"The request was not done within {self.timeout_seconds:g} s.",
-            remedy="Send less at a time, or raise the request timeout.",
-        )
+        return too_late(self.timeout_seconds)
 
     def require(self, scope: Scope) -> None:
         """Raise ForbiddenError unless the client has `scope` besides the route's own."""
@@ -254,6 +251,14 @@ class Work:
         """Report one search call."""
         self._context.search_seconds = seconds
         self.metrics.search_seconds.labels(corpus).observe(seconds)
+
+
+def too_late(seconds: float) -> DeadlineError:
+    """Return the error of a request that was given `seconds`."""
+    return DeadlineError(
+        f"The request was not done within {seconds:g} s.",
+        remedy="Send less at a time, or raise the request timeout.",
+    )
 
 
 _A_NUMBER_ABOVE_0 = r"^([0-9]{0,6}\.)?[0-9]{0,6}[1-9][0-9]{0,6}$"

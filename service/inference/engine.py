@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -19,13 +20,14 @@ from service.inference.budget import about_tokens
 from service.inference.computed import Computed
 from service.inference.encoder import Encoder
 from service.inference.failed_batch import as_backend_error, halves
+from service.inference.handover import Handover
 from service.inference.priority import step_back
 from service.inference.queue import WorkQueue, job_slices
 from service.inference.recent import RecentVectors
-from service.inference.request import Embedded, EmbedOptions, Group, check_dimensions, prepare
+from service.inference.request import Embedded, EmbedOptions, check_dimensions, prepare
+from service.inference.running import Running
 from service.inference.session import Vectors
 from service.inference.slices import slice_by_length
-from service.inference.vectors import finish
 from service.inference.work import Job, Slice
 from service.text.tokenizer import Tokens
 
@@ -77,6 +79,7 @@ class Engine:
             capacity_tokens=queue_tokens, batch_tokens=batch_tokens, wait_seconds=queue_seconds
         )
         self._observer = observer
+        self._handover: Handover | None = None
         self._tokenizers = ThreadPoolExecutor(workers, thread_name_prefix="tokenize")
         self._threads = [
             threading.Thread(target=target, name=f"encode-{name}", daemon=True)
@@ -109,56 +112,89 @@ class Engine:
         self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions
     ) -> Embedded:
         loop = asyncio.get_running_loop()
+        over: asyncio.Future[None] = loop.create_future()
         began = time.monotonic()
         about = about_tokens(texts, limit=encoder.manifest.max_tokens)
         with self.queue.admitted(about, client=options.client):
-            if about <= INLINE_TOKENS and not encoder.needs_language:
+            if self._takes_at_once(encoder, about):
                 prepared = prepare(encoder, texts, options)
             else:
                 prepared = await loop.run_in_executor(
                     self._tokenizers, prepare, encoder, texts, options
                 )
-        tokenized = time.monotonic()
-        jobs = await self._run(prepared.groups, encoder.dimension, options)
-        vectors = np.zeros((len(texts), encoder.dimension), dtype=np.float32)
-        for group, job in zip(prepared.groups, jobs, strict=True):
-            vectors[group.positions] = job.vectors
-        normalised = encoder.manifest.normalised if options.normalize is None else options.normalize
-        return Embedded(
-            vectors=finish(vectors, dimensions=options.dimensions, normalised=normalised),
-            tokens=prepared.lengths,
-            truncated=prepared.truncated,
-            languages=prepared.languages,
-            tokenize_seconds=tokenized - began,
-            queue_seconds=max((job.queue_seconds for job in jobs), default=0.0),
-            inference_seconds=sum(job.inference_seconds for job in jobs),
+        running = Running(
+            prepared,
+            encoder.manifest,
+            options,
+            began=began,
+            handover=self._handover_to(loop),
+            when_over=partial(_settle, over),
         )
-
-    async def _run(
-        self, groups: Sequence[Group], dimension: int, options: EmbedOptions
-    ) -> list[Job]:
-        loop = asyncio.get_running_loop()
-        jobs: list[Job] = []
-        waiting: list[asyncio.Future[None]] = []
         try:
-            for group in groups:
-                future: asyncio.Future[None] = loop.create_future()
-                job = Job(
-                    group.tower,
-                    group.tokens,
-                    dimension=dimension,
-                    when_done=_resolver(loop, future),
-                )
-                jobs.append(job)
-                waiting.append(future)
-                self.queue.put(self._slices(job), client=options.client)
-            for future in waiting:
-                await future
+            self._queue(running, client=options.client)
+            if running.jobs:
+                await over
         except BaseException:
-            for job in jobs:
-                job.cancel()
+            running.cancel()
             raise
-        return jobs
+        return running.embedded()
+
+    @staticmethod
+    def _takes_at_once(encoder: Encoder, about: int) -> bool:
+        """Return whether texts of `about` so many tokens are tokenised where they are asked for."""
+        return about <= INLINE_TOKENS and not encoder.needs_language
+
+    def start(
+        self,
+        encoder: Encoder,
+        texts: Sequence[str],
+        options: EmbedOptions,
+        *,
+        when_over: Callable[[], None],
+    ) -> Running | None:
+        """Queue `texts` and return at once: what `embed` does, for a caller that does not wait.
+
+        To be called on the event loop, between `queue.enter` and `queue.leave`. Returns None, and
+        does nothing, where the texts are too many to be tokenised there.
+
+        Args:
+            encoder: The model.
+            texts: At least one.
+            options: How to embed.
+            when_over: Called on the loop when `Running.embedded` has an answer.
+
+        Raises:
+            InterlinguaError: What `embed` raises before anything is computed; nothing is queued.
+        """
+        check_dimensions(encoder.manifest, options.dimensions)
+        began = time.monotonic()
+        about = about_tokens(texts, limit=encoder.manifest.max_tokens)
+        if not self._takes_at_once(encoder, about):
+            return None
+        self.queue.check_room(about, client=options.client)
+        running = Running(
+            prepare(encoder, texts, options),
+            encoder.manifest,
+            options,
+            began=began,
+            handover=self._handover_to(asyncio.get_running_loop()),
+            when_over=when_over,
+        )
+        try:
+            self._queue(running, client=options.client)
+        except BaseException:
+            running.cancel()
+            raise
+        return running
+
+    def _queue(self, running: Running, *, client: str) -> None:
+        for job in running.jobs:
+            self.queue.put(self._slices(job), client=client)
+
+    def _handover_to(self, loop: asyncio.AbstractEventLoop) -> Handover:
+        if self._handover is None or self._handover.loop is not loop:
+            self._handover = Handover(loop)
+        return self._handover
 
     def _slices(self, job: Job) -> list[Slice]:
         """Return what of `job` must be computed, cut into batches; the rest is delivered."""
@@ -278,18 +314,6 @@ class Engine:
             self._observer.observe_failed_batch()
 
 
-def _resolver(
-    loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]
-) -> Callable[[Job], None]:
-    def resolve(job: Job) -> None:
-        def settle() -> None:
-            if future.done():
-                return
-            if job.error is not None:
-                future.set_exception(job.error)
-            else:
-                future.set_result(None)
-
-        loop.call_soon_threadsafe(settle)
-
-    return resolve
+def _settle(over: asyncio.Future[None]) -> None:
+    if not over.done():
+        over.set_result(None)

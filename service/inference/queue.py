@@ -103,18 +103,36 @@ class WorkQueue:
         with self._changed:
             return self.tokens >= self.room_tokens and not self._among_few("", coming=1)
 
+    def enter(self, client: str = "") -> None:
+        """Count a request from its first text's tokenisation on; `leave` is to follow."""
+        with self._changed:
+            self._present[client] += 1
+
+    def leave(self, client: str = "") -> None:
+        """Count a request no more: its last vector is there, or nobody waits for it."""
+        with self._changed:
+            self._present[client] -= 1
+            if not self._present[client]:
+                del self._present[client]
+
     @contextmanager
     def entered(self, client: str = "") -> Iterator[None]:
         """Count a request from its first text's tokenisation to its last vector."""
-        with self._changed:
-            self._present[client] += 1
+        self.enter(client)
         try:
             yield
         finally:
-            with self._changed:
-                self._present[client] -= 1
-                if not self._present[client]:
-                    del self._present[client]
+            self.leave(client)
+
+    def check_room(self, tokens: int, *, client: str = "") -> None:
+        """Refuse about so many `tokens` where there is no room; nothing was spent on them yet.
+
+        Raises:
+            OverloadedError: There is none.
+            UnavailableError: The queue is closed.
+        """
+        with self._changed:
+            self._check_room(tokens, client)
 
     @contextmanager
     def admitted(self, tokens: int, *, client: str = "") -> Iterator[None]:

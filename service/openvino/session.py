@@ -218,7 +218,9 @@ def packed_places(mask: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64
     [[0, 1, 1], [2, 2, 2]]
     """
     real = np.flatnonzero(mask)
-    taken = np.zeros(max(1, -(-len(real) // _ROWS_STEP)) * _ROWS_STEP, dtype=np.int64)
+    # A text alone has its own width already: another step would only add rows to its products.
+    step = _ROWS_STEP if len(mask) > 1 else _WIDTH_STEP
+    taken = np.zeros(max(1, -(-len(real) // step)) * step, dtype=np.int64)
     taken[: len(real)] = real
     places = np.maximum(mask.ravel().cumsum() - 1, 0).reshape(mask.shape)
     return {TAKEN: taken, PLACES: places}

@@ -65,6 +65,11 @@ class Traces:
         self._provider = provider
         self._tracer: Tracer | None = provider.get_tracer("interlingua") if provider else None
 
+    @property
+    def made(self) -> bool:
+        """Whether there are any."""
+        return self._tracer is not None
+
     @contextmanager
     def request(
         self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]]

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import codecs
 import gzip
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.types import Message
@@ -119,9 +120,11 @@ def request_of(chunks: list[bytes]) -> Request:
 
 
 @given(st.lists(st.binary(max_size=12), max_size=12))
+@example([codecs.BOM_UTF8])
+@example([codecs.BOM_UTF8[:1], codecs.BOM_UTF8[1:] + b"a"])
 async def test_lines_do_not_depend_on_how_they_were_cut_up(chunks: list[bytes]) -> None:
     read = [pair async for pair in lines(request_of(chunks), limit_bytes=1000)]
-    whole = b"".join(chunks).split(b"\n")
+    whole = b"".join(chunks).removeprefix(codecs.BOM_UTF8).split(b"\n")
     assert read == [(n, line) for n, line in enumerate(whole, start=1) if line.strip()]
 
 

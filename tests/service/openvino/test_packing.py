@@ -50,4 +50,11 @@ def test_packed_and_padded_give_the_same_token_vectors(bert: Path) -> None:
 def test_rows_are_rounded_up_so_that_few_shapes_come() -> None:
     mask = np.ones((3, 7), dtype=np.int64)
     assert packed_places(mask)["packed_tokens"].shape == (32,)
-    assert packed_places(np.zeros((1, 8), dtype=np.int64))["packed_tokens"].shape == (16,)
+    assert packed_places(np.zeros((2, 8), dtype=np.int64))["packed_tokens"].shape == (16,)
+
+
+@pytest.mark.parametrize("width", [8, 24])
+def test_a_text_alone_has_as_many_rows_as_it_is_wide(width: int) -> None:
+    mask = np.ones((1, width), dtype=np.int64)
+    mask[0, -3:] = 0
+    assert packed_places(mask)["packed_tokens"].shape == (width,)
