@@ -239,9 +239,13 @@ def properties(precision: Precision, streams: int) -> dict[str, Any]:
 
 
 def _widen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    missing = -array.shape[1] % _WIDTH_STEP
-    features = ((0, 0),) * (array.ndim - 2)  # of n-grams
-    return np.pad(array, ((0, 0), (0, missing), *features)) if missing else array
+    texts, tokens, *features = array.shape  # of n-grams
+    missing = -tokens % _WIDTH_STEP
+    if not missing:
+        return array
+    widened = np.zeros((texts, tokens + missing, *features), dtype=array.dtype)
+    widened[:, :tokens] = array  # in a quarter of the time that np.pad takes
+    return widened
 
 
 def _choose_output(compiled: ov.CompiledModel, *, token_vectors: bool) -> int:
