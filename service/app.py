@@ -44,7 +44,7 @@ from service.api.state import Resources, State, state_of
 from service.errors import InterlinguaError, UnavailableError
 from service.express.lane import Lane
 from service.inference.opening import Opening
-from service.security.exposure import asks_for_keys, is_loopback
+from service.security.exposure import answers_own_names_alone, asks_for_keys
 from service.security.grants import Scope
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
@@ -162,8 +162,8 @@ class _Application(FastAPI):
             seconds=settings.client_timeout_seconds,
             metrics=metrics,
         )
-        local = is_loopback(settings.host) and not settings.open_to_network
         if not asks_for_keys(settings):
+            local = answers_own_names_alone(settings)
             host = settings.host if local else None
             layers = OtherSitesMiddleware(layers, host=host, metrics=metrics)
             if local:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -28,7 +28,7 @@ from service.api.work import too_late
 from service.errors import InterlinguaError
 from service.express.shapes import SHAPES, NotPlainError, Plain, Shape
 from service.inference.encoder import Encoder
-from service.security.exposure import asks_for_keys, is_loopback
+from service.security.exposure import answers_own_names_alone
 from service.security.grants import Grant, Scope
 from service.telemetry.logs import request_id
 from service.telemetry.traces import Traces
@@ -84,9 +84,7 @@ class Lane:
         self._traces = traces
         settings = state.settings
         self._most_bytes = min(SMALL_BODY_BYTES, settings.max_body_bytes)
-        self._open = not asks_for_keys(settings)
-        local = self._open and is_loopback(settings.host) and not settings.open_to_network
-        self._names = names_of(settings.host) if local else None
+        self._names = names_of(settings.host) if answers_own_names_alone(settings) else None
         self._shapes = {} if traces.made else dict(SHAPES)
 
     def is_on_way(self, path: bytes) -> bool:
@@ -125,7 +123,7 @@ class Lane:
         connection: Connection,
     ) -> Answering:
         shape, state = self._shapes[path], self.state
-        context.grant = self._grant(dict(headers), len(headers), len(body), shape)
+        context.grant = self._grant(headers, len(body), shape)
         value = orjson.loads(body)
         if not isinstance(value, dict):
             raise NotPlainError
@@ -136,25 +134,26 @@ class Lane:
         asked = Asked(path.decode(), shape, plain, encoder)
         return Answering(state, context, asked, connection)
 
-    def _grant(self, headers: Mapping[bytes, bytes], count: int, size: int, shape: Shape) -> Grant:
+    def _grant(self, headers: Headers, size: int, shape: Shape) -> Grant:
         """Return what the client may do.
 
         Raises:
             NotPlainError: Something of `headers`, or the body's `size`, is out of the ordinary.
             AuthenticationError: The key is none.
         """
+        by_name = dict(headers)
         plain = (
             size <= self._most_bytes
-            and len(headers) == count  # none comes twice
-            and UNUSUAL.isdisjoint(headers)
-            and headers.get(b"content-type") in _JSON
-            and shape.takes_json(headers.get(b"accept", b"").decode("latin-1"))
-            and self._is_local(headers.get(b"host"))
+            and len(by_name) == len(headers)  # none comes twice
+            and UNUSUAL.isdisjoint(by_name)
+            and by_name.get(b"content-type") in _JSON
+            and shape.takes_json(by_name.get(b"accept", b"").decode("latin-1"))
+            and self._is_local(by_name.get(b"host"))
             and not self.state.leaving
         )
         if not plain:
             raise NotPlainError
-        sent = headers.get(b"authorization")
+        sent = by_name.get(b"authorization")
         grant = check_key(self.state.keys, None if sent is None else sent.decode("latin-1"))
         if Scope.EMBED not in grant.scopes or grant.rate is not None:
             raise NotPlainError

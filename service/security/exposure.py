@@ -23,6 +23,12 @@ def is_loopback(host: str) -> bool:
         return False  # a name: whatever it stands for may be reached
 
 
+def answers_own_names_alone(settings: Settings) -> bool:
+    """Return whether nobody is answered who asks by another name than this machine's own."""
+    local = is_loopback(settings.host) and not settings.open_to_network
+    return local and not asks_for_keys(settings)
+
+
 def check_exposure(settings: Settings) -> None:
     """Raise SettingsError where other machines would be answered without a key, unasked."""
     if is_loopback(settings.host) or asks_for_keys(settings) or settings.open_to_network:

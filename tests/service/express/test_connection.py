@@ -134,3 +134,13 @@ async def test_other_requests_are_not_held(served: Served, head: bytes) -> None:
     assert (await answer(reader))[0].startswith(b"HTTP/1.")
     assert not served.lane.taken
     writer.close()
+
+
+async def test_an_offer_of_another_protocol_changes_nothing(served: Served) -> None:
+    offer = b"connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n"
+    reader, writer = await served.connect()
+    whole = request({"inputs": "a"})
+    for _ in range(2):
+        writer.write(whole.replace(b"host:", offer + b"host:"))
+        assert json.loads((await answer(reader))[1]) == [await vector_of(served, "a")]
+    writer.close()
