@@ -1,4 +1,4 @@
-"""Compare embedding servers on all-MiniLM-L6-v2.
+"""Compare embedding servers on all-MiniLM-L6-v2, or on a model twice as deep.
 
     python -m benchmarks.servers --environments DIR [--only NAME ...] [--workload NAME ...]
 
@@ -18,12 +18,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import get_args
 
 import orjson
 
 from benchmarks.arguments import above_zero, result_file, whole_number
 from benchmarks.servers.client import Load
-from benchmarks.servers.models import WORK, prepare_models
+from benchmarks.servers.models import WORK, Shape, models_folder, prepare_models
 from benchmarks.servers.peers import PEERS
 from benchmarks.servers.processes import Running, running
 from benchmarks.servers.workloads import WORKLOADS, Workload, open_at
@@ -35,11 +36,12 @@ Found = dict[str, list[Load]]
 def main() -> None:
     """Measure and print."""
     options = _options()
-    options.environments, options.models = options.environments.resolve(), options.models.resolve()
-    prepare_models(options.models)
+    options.environments = options.environments.resolve()
+    options.models = (options.models or models_folder(options.shape)).resolve()
+    prepare_models(options.models, options.shape)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end too
     peers = [p for p in PEERS if not options.only or p.name in options.only]
-    print(f"machine: {machine()}\nmodel: all-MiniLM-L6-v2\n", flush=True)
+    print(f"machine: {machine()}\nmodel: MiniLM, {options.shape}\n", flush=True)
     with ExitStack() as stack:
         servers: list[Running] = []
         for peer in peers:
@@ -64,7 +66,10 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environments", type=Path, default=WORK / "environments")
-    parser.add_argument("--models", type=Path, default=WORK / "models")
+    parser.add_argument("--models", type=Path, help="where the model's forms are, or are made")
+    parser.add_argument(
+        "--shape", choices=get_args(Shape), default="l6", help="layers of the model"
+    )
     parser.add_argument(
         "--only", action="extend", nargs="+", choices=[p.name for p in PEERS], metavar="NAME",
         help="servers, all by default, compared with the first of them in this order: "

