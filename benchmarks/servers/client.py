@@ -92,6 +92,23 @@ class _Connection(asyncio.Protocol):
             self._transport = None
 
 
+class _Told(_Connection):
+    """Keeps what the answers say of where their time went, with how long they took for us."""
+
+    def __init__(self, port: int, told: list[tuple[float, str]]) -> None:
+        super().__init__(port)
+        self._told = told
+        self._sent = 0.0
+
+    async def ask(self, request: bytes) -> bool:
+        self._sent = time.perf_counter()
+        return await super().ask(request)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if name == b"server-timing":
+            self._told.append((1000 * (time.perf_counter() - self._sent), value.decode()))
+
+
 def measure(loop: Coroutine[object, object, Load]) -> Load:
     """Return what a loop measured, run on the quickest event loop there is."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -99,16 +116,29 @@ def measure(loop: Coroutine[object, object, Load]) -> Load:
 
 
 async def closed_loop(
-    port: int, requests: Sequence[bytes], *, clients: int, seconds: float | None = None
+    port: int,
+    requests: Sequence[bytes],
+    *,
+    clients: int,
+    seconds: float | None = None,
+    told: list[tuple[float, str]] | None = None,
 ) -> Load:
-    """Have `clients` each send one request after the other, for so long or until each was sent."""
+    """Have `clients` each send one request after the other, for so long or until each was sent.
+
+    Args:
+        port: Of the server, on this machine.
+        requests: Whole, as they go over the wire.
+        clients: At a time.
+        seconds: How long; None sends each request once.
+        told: Gets the milliseconds until the headers of each answer came, and `server-timing`.
+    """
     turn, failed = count(), 0
     times: list[float] = []
     began = time.perf_counter()
 
     async def client() -> None:
         nonlocal failed
-        connection = _Connection(port)
+        connection = _Connection(port) if told is None else _Told(port, told)
         for number in turn:
             if seconds is None and number >= len(requests):
                 break
