@@ -13,12 +13,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from training.encoders.beside import Beside
 from training.encoders.contextual import ContextualEncoder
 from training.encoders.states import SentenceEncoder
 from training.whitening import Whitened
 
-Traceable = SentenceEncoder | ContextualEncoder | Whitened | Beside
+Traceable = SentenceEncoder | ContextualEncoder | Whitened
 
 _OPSET = 18
 

@@ -129,19 +129,11 @@ SCALES = at_scales(
 )
 
 
-def build(p: Parameters, work: Workspace, *, part: str = "") -> Phase[PairBatch]:
-    """Put the parts together.
-
-    Args:
-        p: Sizes, rates, text.
-        work: Where it is kept.
-        part: Told apart by this where a run has several vocabularies.
-    """
+def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
+    """Put the parts together."""
     corpus = corpus_of(p, work)
-    vocabulary = vocabulary_of(p, work, corpus, part=part)
-    tokens = prepare_shared_tokens(
-        work, corpus.texts, vocabulary, longest=p.longest, name=f"tokens{part}.npz"
-    )
+    vocabulary = vocabulary_of(p, work, corpus)
+    tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     if p.distillation:
         teacher = teacher_of(p, work, corpus)
         occurrences = np.bincount(tokens.ids, minlength=vocabulary.size)
@@ -188,7 +180,11 @@ def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: the table as it is stored, and the same in torch."""
     corpus = corpus_of(p, work)
     vocabulary = vocabulary_of(p, work, corpus)
-    table = exported_table(p, work, corpus, vocabulary, stage=STAGE)
+    table = flatten_lengths(work.trained(STAGE)["encoder.table"].cpu(), p.weight_power)
+    if p.whitening:
+        # A mean is linear, so what is done to the tokens' vectors is done to the sentences'.
+        whitening = whitening_of(p, corpus, vocabulary, StaticEncoder(table))
+        table = table @ torch.from_numpy(whitening)
     stored = store(table.numpy(), p.precision)
     encoder = StaticEncoder(torch.from_numpy(stored.widened()))
 
@@ -222,27 +218,13 @@ def model(p: Parameters, work: Workspace) -> Model:
     )
 
 
-def exported_table(
-    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary, *, stage: str
-) -> Tensor:
-    """Return the table of a stage as it is exported, float32 [V, D]: flattened and whitened."""
-    table = flatten_lengths(work.trained(stage)["encoder.table"].cpu(), p.weight_power)
-    if not p.whitening:
-        return table
-    # A mean is linear, so what is done to the tokens' vectors is done to the sentences'.
-    whitening = whitening_of(p, corpus, vocabulary, StaticEncoder(table))
-    return table @ torch.from_numpy(whitening)
-
-
 def corpus_of(p: Parameters, work: Workspace) -> Corpus:
     """Return the text, read and cleaned."""
     plan = corpus_plan(p, evaluation=p.evaluation, variants=VARIANTS, partners=1)
     return prepare_corpus(work, replace(plan, alone=True), research=p.research)
 
 
-def vocabulary_of(
-    p: Parameters, work: Workspace, corpus: Corpus, *, part: str = ""
-) -> ServedVocabulary:
+def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:
     """Return the vocabulary of all languages."""
     plan = VocabularyPlan(
         pieces=p.pieces,
@@ -250,7 +232,7 @@ def vocabulary_of(
         without=NO_SENTENCE_PAIRS,
         seed=p.seed,
     )
-    return prepare_shared_vocabulary(work, corpus, plan, name=f"vocabulary{part}")
+    return prepare_shared_vocabulary(work, corpus, plan)
 
 
 def teacher_of(p: Parameters, work: Workspace, corpus: Corpus) -> TeacherVectors:

@@ -1,8 +1,7 @@
 """`interlingua-mini`: static vectors with the teacher's layers over them, in one space.
 
 1. `static`: static vectors as the recipe `fast` has them.
-2. `beside`: the same over a second, smaller vocabulary; they stand beside all else in the end.
-3. `layers`: the teacher's layers read these through a network that is fitted to say what they know
+2. `layers`: the teacher's layers read these through a network that is fitted to say what they know
    the English words by; then everything is trained at once, sentences of all languages towards the
    teacher's vectors of their English (Reimers & Gurevych 2020, the distillation that Yu et al. 2018
    propose in their conclusion), and ranked among them (Chidambaram et al. 2018).
@@ -13,7 +12,7 @@ another.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -24,12 +23,10 @@ from torch.optim import AdamW
 
 from service.text.tokenizer import Tokenizer
 from training.averaging import blend
-from training.data.batches import PairBatch
 from training.data.corpus import Corpus
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
 from training.development import HeldOutSearch
 from training.devices import fast_dtype
-from training.encoders.beside import Beside
 from training.encoders.contextual import ContextualEncoder
 from training.encoders.static import flatten_lengths
 from training.encoders.token_network import TokenNetwork, fit_token_network, word_pairs
@@ -60,7 +57,6 @@ from training.whitening import Whitened
 from training.workspace import Workspace
 
 STATIC = "static"
-BESIDE = "beside"
 LAYERS = "layers"
 _COUNTED = 150_000  # English sentences whose WordPieces are counted
 
@@ -93,10 +89,7 @@ class Parameters(fast.Parameters):
     layers_develop_every: int = 1000
     layers_compiled: bool = False  # by torch.compile, which needs a C++ compiler
     layers_kept: float = 0.1  # part of the weights before training, in what is exported
-    layers_precision: Literal["int8", "int4"] = "int4"  # of the stored layers
     static_weight: float = 1.5  # of the static half
-    beside_pieces: Size = 22_000  # of the second vocabulary
-    beside_weight: float = 0.4  # of its vectors, where all else has 1
 
     def __post_init__(self) -> None:
         fast.Parameters.__post_init__(self)
@@ -113,7 +106,6 @@ class Parameters(fast.Parameters):
 SCALES = at_scales(
     smoke=Parameters(
         **asdict(fast.SCALES["smoke"]) | {"precision": "int4"},
-        beside_pieces=192,
         fitting_steps=20,
         layers_steps=32,
         layers_tokens=600,
@@ -126,15 +118,6 @@ SCALES = at_scales(
     small=Parameters(steps=4500, layers_steps=16_000, max_tokens=256),
     paper=Parameters(steps=16_500, layers_steps=100_000, max_tokens=256),
 )
-
-
-def build_beside(p: Parameters, work: Workspace) -> Phase[PairBatch]:
-    """Put the parts of the static vectors of the second vocabulary together."""
-    return fast.build(_beside(p), work, part=f"-{BESIDE}")
-
-
-def _beside(p: Parameters) -> Parameters:
-    return replace(p, pieces=p.beside_pieces)
 
 
 def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
@@ -248,26 +231,25 @@ def model(p: Parameters, work: Workspace) -> Model:
     if p.layers_kept:
         blend(encoder, _encoder(p, work, corpus, vocabulary), p.layers_kept)
     encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
-    own: ContextualEncoder | Whitened = encoder
+    served: ContextualEncoder | Whitened = encoder
     if p.whitening:
-        own = Whitened(encoder, fast.whitening_of(p, corpus, vocabulary, encoder))
-    second = fast.vocabulary_of(_beside(p), work, corpus, part=f"-{BESIDE}")
-    table = fast.exported_table(p, work, corpus, second, stage=BESIDE)
-    served = Beside(own, table, weight=p.beside_weight)
+        served = Whitened(encoder, fast.whitening_of(p, corpus, vocabulary, encoder))
     if p.precision == "fp32":
-        graph = traced_graph(served, features=(2,))
+        graph = traced_graph(served)
     else:
-        graph = _compressed(p, served, encoder)
-    both = vocabulary.with_beside(second)
+        table = store(encoder.table.detach().numpy(), p.precision)
+        round_weights(served)
+        encoder.table = nn.Parameter(torch.from_numpy(table.widened()))
+        graph = compressed_graph(traced_graph(served), table=table)
     return Model(
-        towers={SHARED: both.tower(graph, served.rectangle)},
+        towers={SHARED: vocabulary.tower(graph, served.rectangle)},
         name="interlingua-mini",
         family="transformer",
         description=(
-            "Static token vectors under six transformer layers, with those of a second vocabulary "
-            "beside them, for search across languages and classification. The layers began as "
-            "those of all-MiniLM-L6-v2 (sentence-transformers, Apache-2.0) and were changed by "
-            "training on: sentences of all languages towards that model's vectors of their English."
+            "Static token vectors under six transformer layers, for search across languages and "
+            "classification. The layers began as those of all-MiniLM-L6-v2 (sentence-transformers, "
+            "Apache-2.0) and were changed by training on: sentences of all languages towards that "
+            "model's vectors of their English."
         ),
         space=SPACE,
         dimension=p.dimension,
@@ -275,9 +257,7 @@ def model(p: Parameters, work: Workspace) -> Model:
         languages=p.languages,
         max_tokens=p.max_tokens,
         pooling="mean",
-        precision=p.precision
-        if p.precision == "fp32"
-        else f"{p.precision} vectors, {p.layers_precision} layers",
+        precision=p.precision if p.precision == "fp32" else f"{p.precision} vectors, int8 layers",
         limits=(
             f"Of a text longer than {p.max_tokens} tokens only the beginning counts.",
             "The order of words is read and hardly used: of a sentence's translation and the same "
@@ -287,21 +267,6 @@ def model(p: Parameters, work: Workspace) -> Model:
         research=p.research,
         data=provenance(corpus),
     )
-
-
-def _compressed(p: Parameters, served: Beside, encoder: ContextualEncoder) -> bytes:
-    """Return the graph with tables and layers as they are stored, to which they are rounded."""
-    tables = {
-        f"encoder.{name}": store(weight.detach().numpy(), p.precision)
-        for name, weight in served.named_parameters()
-        if weight is served.table or weight is encoder.table
-    }
-    round_weights(served, p.layers_precision)
-    for name, table in tables.items():
-        weight = served.get_parameter(name.removeprefix("encoder."))
-        weight.data = torch.from_numpy(table.widened())
-    graph = traced_graph(served, features=(2,))
-    return compressed_graph(graph, tables=tables, precision=p.layers_precision)
 
 
 def _network(p: Parameters) -> ContextualEncoder:
@@ -317,20 +282,8 @@ RECIPE = Recipe(
     summary="static vectors under the teacher's layers; distillation + ranking",
     scales=SCALES,
     minutes=300,
-    stages=(
-        Stage(name=STATIC, build=fast.build),
-        Stage(name=BESIDE, build=build_beside),
-        Stage(name=LAYERS, build=build_layers),
-    ),
+    stages=(Stage(name=STATIC, build=fast.build), Stage(name=LAYERS, build=build_layers)),
     model=model,
     network=_network,
-    exported=(
-        "precision",
-        "max_tokens",
-        "static_weight",
-        "layers_kept",
-        "layers_precision",
-        "whitening",
-        "beside_weight",
-    ),
+    exported=("precision", "max_tokens", "static_weight", "layers_kept", "whitening"),
 )
