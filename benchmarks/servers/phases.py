@@ -3,9 +3,10 @@
     python -m benchmarks.servers.phases [--checkout DIR] [--out PICTURE]
 
 One client and 64 of them, each with one text at a time, all-MiniLM-L6-v2 as it is served. The
-answers say how long tokens, the queue and the model took (`server-timing`); what is left of the
-server's own total is reading, answering and counting, and what is left of the client's is the way
-there and back, in which the request waits for the server to look at it. Means, so that they add up.
+answers say how long tokens and the queue took, and the text's share of its batch
+(`server-timing`). What is left of the server's own total is the other texts of that batch, where
+there are any, and reading, answering and counting; what is left of the client's is the way there
+and back, in which the request waits for the server to look at it. Means, so that they add up.
 With --checkout another version of the source is measured in turn with this one.
 """
 
@@ -29,7 +30,7 @@ from benchmarks.servers.where_time_goes import checkout
 from benchmarks.serving import machine
 
 CLIENTS = (1, 64)
-PHASES = ("tokens", "queue", "model", "rest of the server", "there and back")
+PHASES = ("tokens", "queue", "its share of the model", "its batch, and the rest", "there and back")
 _TIMING = re.compile(r"(\w+);dur=([\d.]+)")
 
 Spent = Mapping[str, float]
@@ -61,9 +62,9 @@ def main() -> None:
         for key, spent in sorted(found.items())
     }
     print(f"machine: {machine()}; means of {options.repeats}, ms\n")
-    print(f"{'clients':>7} {'':8}" + "".join(f"{phase:>20}" for phase in PHASES) + f"{'all':>10}")
+    print(f"{'clients':>7} {'':8}" + "".join(f"{phase:>25}" for phase in PHASES) + f"{'all':>10}")
     for (clients, version), spent in means.items():
-        cells = "".join(f"{spent[phase]:20.2f}" for phase in PHASES)
+        cells = "".join(f"{spent[phase]:25.2f}" for phase in PHASES)
         print(f"{clients:7} {version:8}{cells}{sum(spent.values()):10.2f}")
     if options.out:
         draw(means, options.out)
