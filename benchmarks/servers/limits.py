@@ -11,9 +11,7 @@ included, cannot pass. Needs the extras cpu and openvino.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,7 +20,7 @@ import openvino as ov
 from openvino import opset13 as ops
 
 from benchmarks.arguments import above_zero
-from benchmarks.servers.peers import APPS, Peer
+from benchmarks.servers.peers import ECHO
 from benchmarks.servers.processes import running
 from benchmarks.servers.workloads import WORKLOADS
 from benchmarks.serving import machine
@@ -47,7 +45,7 @@ def main() -> None:
             f"{precision:10} one thread {one:7,.0f}   a thread a core {all_cores:7,.0f}", flush=True
         )
     print("\nHTTP without a model, requests a second")
-    with running(_echo(), environments=Path(), models=Path()) as server:
+    with running(ECHO, environments=Path(), models=Path()) as server:
         for workload in WORKLOADS:
             if workload.name in _CHOSEN:
                 load = workload.run(server, seconds)
@@ -78,13 +76,6 @@ def products(precision: Precision, threads: int, seconds: float) -> float:
             done = sum(pool.map(multiply, [began + length] * threads))
             spent = time.perf_counter() - began
     return 2e-9 * _SIDE**3 * done / spent
-
-
-def _echo() -> Peer:
-    def command(programs: Path, _: Path, port: int, __: Path) -> Sequence[str]:
-        return str(programs / Path(sys.executable).name), str(APPS / "echo_app.py"), str(port)
-
-    return Peer("echo", None, command, "/embed", lambda texts: {"inputs": list(texts)})
 
 
 if __name__ == "__main__":

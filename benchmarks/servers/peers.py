@@ -127,6 +127,15 @@ PEERS: tuple[Peer, ...] = (
     Peer("txtai", "txtai", _txtai_command, "/batchtransform", list),
 )
 
+ECHO = Peer(
+    "echo",
+    None,
+    lambda programs, _, port, __: (str(programs / "python"), str(APPS / "echo_app.py"), str(port)),
+    "/embed",
+    _inputs,
+)
+"""HTTP without a model: no peer, but the bound of all."""
+
 
 def programs_of(environment: str | None, environments: Path) -> Path:
     """Return the folder of an environment's programs; it is made where it is not there."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +22,10 @@ import numpy as np
 from benchmarks.arguments import above_zero, result_file, whole_number
 from benchmarks.servers.client import closed_loop, measure
 from benchmarks.servers.models import WORK, prepare_models
-from benchmarks.servers.peers import PEERS, Peer
+from benchmarks.servers.peers import Peer
 from benchmarks.servers.processes import running
 from benchmarks.servers.texts import short_texts
-from benchmarks.servers.where_time_goes import checkout
+from benchmarks.servers.versions import checkout, in_turn
 from benchmarks.serving import machine
 
 CLIENTS = (1, 64)
@@ -48,15 +47,12 @@ def main() -> None:
     options = parser.parse_args()
     models = options.models.resolve()
     prepare_models(models)
-    versions = {"now": PEERS[0]}
-    if options.checkout is not None:
-        other = {"PYTHONPATH": str(options.checkout.resolve())}
-        versions = {"before": replace(PEERS[0], variables=other)} | versions
-    found: dict[tuple[int, str], list[Spent]] = {}
-    for _ in range(options.repeats):
-        for version, peer in versions.items():
-            for clients, spent in _measure(peer, models, options.seconds).items():
-                found.setdefault((clients, version), []).append(spent)
+    found = in_turn(
+        options.checkout,
+        lambda peer: _measure(peer, models, options.seconds),
+        names=("before", "now"),
+        repeats=options.repeats,
+    )
     means = {
         key: {phase: float(np.mean([one[phase] for one in spent])) for phase in PHASES}
         for key, spent in sorted(found.items())

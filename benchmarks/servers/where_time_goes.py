@@ -14,13 +14,14 @@ import os
 import re
 import statistics
 import urllib.request
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.arguments import above_zero, existing_folder, whole_number
+from benchmarks.arguments import above_zero, whole_number
 from benchmarks.servers.models import WORK, prepare_models
-from benchmarks.servers.peers import PEERS, Peer
+from benchmarks.servers.peers import Peer
 from benchmarks.servers.processes import Running, running
+from benchmarks.servers.versions import checkout, in_turn
 from benchmarks.servers.workloads import WORKLOADS, Workload
 from benchmarks.serving import machine
 
@@ -59,15 +60,12 @@ def main() -> None:
     options = parser.parse_args()
     models = options.models.resolve()
     prepare_models(models)
-    versions = {"this": PEERS[0]}
-    if options.checkout is not None:
-        other = {"PYTHONPATH": str(options.checkout.resolve())}
-        versions = {"other": replace(PEERS[0], variables=other)} | versions
-    found: dict[tuple[str, str], list[Cost]] = {}
-    for _ in range(options.repeats):
-        for version, peer in versions.items():
-            for name, cost in _costs(peer, models, options.seconds).items():
-                found.setdefault((name, version), []).append(cost)
+    found = in_turn(
+        options.checkout,
+        lambda peer: _costs(peer, models, options.seconds),
+        names=("other", "this"),
+        repeats=options.repeats,
+    )
     print(f"machine: {machine()}; medians of {options.repeats}\n")
     print("load        version  texts/s  answering  computing  texts a batch   p50 ms   p99 ms")
     for (name, version), costs in sorted(found.items()):
@@ -78,14 +76,6 @@ def main() -> None:
             f"{name:11} {version:7} {middle[0]:8,.0f} {middle[1]:7.2f} ms {middle[2]:7.2f} ms"
             f" {middle[3]:14.1f} {middle[4]:8.1f} {middle[5]:8.1f}"
         )
-
-
-def checkout(text: str) -> Path:
-    """Return a directory with a source in it; without one this source would be measured twice."""
-    path = existing_folder(text)
-    if not (path / "service").is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} is no checkout: it has no directory `service`")
-    return path
 
 
 def _costs(peer: Peer, models: Path, seconds: float) -> dict[str, Cost]:

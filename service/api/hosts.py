@@ -52,8 +52,7 @@ class LocalHostsMiddleware:
         await self._app(scope, receive, send)
 
     def _is_local(self, scope: Scope) -> bool:
-        given = _header(scope, b"host")
-        return given is None or is_among(given, self._names)  # no browser leaves it out
+        return is_own(_header(scope, b"host"), self._names)
 
 
 class OtherSitesMiddleware:
@@ -96,7 +95,7 @@ class OtherSitesMiddleware:
         origin = _header(scope, b"origin")
         if origin is None or self._names is None:
             return None
-        return None if is_among(origin.partition("://")[2], self._names) else "origin"
+        return None if _is_among(origin.partition("://")[2], self._names) else "origin"
 
 
 def names_of(host: str) -> frozenset[str]:
@@ -104,8 +103,12 @@ def names_of(host: str) -> frozenset[str]:
     return LOCAL_NAMES | {host.lower(), f"[{host.lower()}]"}
 
 
-def is_among(authority: str, names: frozenset[str]) -> bool:
-    """Return whether `authority`, a name with or without a port, is one of `names`."""
+def is_own(host: str | None, names: frozenset[str]) -> bool:
+    """Return whether a request with this `host` may be meant for a service of `names`."""
+    return host is None or _is_among(host, names)  # no browser leaves it out
+
+
+def _is_among(authority: str, names: frozenset[str]) -> bool:
     given = authority.lower()
     name, colon, port = given.rpartition(":")
     name = name if colon and port.isdigit() else given

@@ -8,6 +8,11 @@ import orjson
 from starlette.responses import Response
 
 
+def to_json(content: object) -> bytes:
+    """Return the bytes of `content`, which may hold float32 arrays."""
+    return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
 class Json(Response):
     """A JSON answer; float32 arrays in it are written without going through Python floats.
 
@@ -19,7 +24,7 @@ class Json(Response):
 
     def render(self, content: object) -> bytes:
         """Return the bytes of `content`."""
-        return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)
+        return to_json(content)
 
 
 class JsonRows(Json):

@@ -59,7 +59,7 @@ class RoomMiddleware:
     def _admitted(self, request: Request) -> Iterator[None]:
         client = self._client_of(request)
         headcount = self._state.headcount
-        headcount.enter(client, alone=not client and self._state.keys.open_to_all)
+        headcount.enter(client)
         try:
             self._check_queue(request, client)
             yield

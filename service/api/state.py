@@ -158,7 +158,7 @@ class State:
     def __post_init__(self) -> None:
         fixed = [key.get_secret_value() for key in self.settings.api_keys]
         self.keys = Keys(fixed, self.settings.api_keys_file)
-        self.headcount = Headcount(self.settings.max_requests)
+        self.headcount = Headcount(self.settings.max_requests, open_to_all=self.keys.open_to_all)
         self.metrics.ready.set_function(lambda: float(self.takes_requests))
 
     @property

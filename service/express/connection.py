@@ -10,7 +10,7 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from service.express.lane import Answering, Lane
+from service.express.lane import Answering, Headers, Lane
 
 
 class ExpressProtocol(HttpToolsProtocol):
@@ -72,17 +72,15 @@ class ExpressProtocol(HttpToolsProtocol):
             super().on_body(body)
             super().on_message_complete()
 
-    def answer(self, status: int, headers: bytes, body: bytes) -> None:
+    def answer(self, status: int, headers: Headers, body: bytes) -> None:
         """Write the answer to the request that the lane took, in one piece."""
         self._answering = None
         if self.transport.is_closing():
             return
-        parts = [STATUS_LINE[status]]
-        for name, value in self.server_state.default_headers:
-            parts += (name, b": ", value, b"\r\n")
-        if self._last:
-            parts.append(b"connection: close\r\n")
-        self.transport.write(b"".join([*parts, headers, b"\r\n", body]))
+        closing = [(b"connection", b"close")] if self._last else []
+        told = (*self.server_state.default_headers, *closing, *headers)
+        lines = [b"%b: %b\r\n" % header for header in told]
+        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", body]))
         if self._last:
             self.transport.close()
         self.on_response_complete()

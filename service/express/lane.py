@@ -11,17 +11,20 @@ anything is computed, leaves the request to the ordinary way, which then has it 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import orjson
 
 from service.api.auth import check_key
 from service.api.context import RequestContext, chosen_id, report
-from service.api.hosts import is_among, names_of
+from service.api.hosts import is_own, names_of
 from service.api.problems import count_rejection, problem_response
+from service.api.responses import to_json
 from service.api.room import SMALL_BODY_BYTES
 from service.api.state import State
 from service.api.work import too_late
@@ -56,8 +59,8 @@ Headers = Sequence[tuple[bytes, bytes]]
 class Connection(Protocol):
     """Where the answer goes."""
 
-    def answer(self, status: int, headers: bytes, body: bytes) -> None:
-        """Write the answer to the request at hand: lines of headers, each with its end; a body."""
+    def answer(self, status: int, headers: Headers, body: bytes) -> None:
+        """Write the answer to the request at hand."""
         ...
 
 
@@ -80,12 +83,12 @@ class Lane:
     """
 
     def __init__(self, state: State, traces: Traces) -> None:
-        self.state = state
+        self._state = state
         self._traces = traces
         settings = state.settings
         self._most_bytes = min(SMALL_BODY_BYTES, settings.max_body_bytes)
         self._names = names_of(settings.host) if answers_own_names_alone(settings) else None
-        self._shapes = {} if traces.made else dict(SHAPES)
+        self._shapes = {} if traces.made else SHAPES
 
     def is_on_way(self, path: bytes) -> bool:
         """Return whether requests to `path` may be taken at all."""
@@ -122,7 +125,7 @@ class Lane:
         body: bytes,
         connection: Connection,
     ) -> Answering:
-        shape, state = self._shapes[path], self.state
+        shape, state = self._shapes[path], self._state
         context.grant = self._grant(headers, len(body), shape)
         value = orjson.loads(body)
         if not isinstance(value, dict):
@@ -149,18 +152,19 @@ class Lane:
             and by_name.get(b"content-type") in _JSON
             and shape.takes_json(by_name.get(b"accept", b"").decode("latin-1"))
             and self._is_local(by_name.get(b"host"))
-            and not self.state.leaving
+            and not self._state.leaving
         )
         if not plain:
             raise NotPlainError
         sent = by_name.get(b"authorization")
-        grant = check_key(self.state.keys, None if sent is None else sent.decode("latin-1"))
+        grant = check_key(self._state.keys, None if sent is None else sent.decode("latin-1"))
         if Scope.EMBED not in grant.scopes or grant.rate is not None:
             raise NotPlainError
         return grant
 
     def _is_local(self, host: bytes | None) -> bool:
-        return self._names is None or host is None or is_among(host.decode("latin-1"), self._names)
+        given = None if host is None else host.decode("latin-1")
+        return self._names is None or is_own(given, self._names)
 
 
 class Answering:
@@ -185,16 +189,17 @@ class Answering:
         self._asked = asked
         self._connection = connection
         self._engine = state.resources.engine
+        self._within = contextvars.copy_context()  # with the request's id, for the log
         client = context.grant.client
         options = asked.plain.options
-        state.headcount.enter(client, alone=not client and state.keys.open_to_all)
+        state.headcount.enter(client)
         self._engine.queue.enter(client)
         try:
             running = self._engine.start(
                 asked.encoder,
                 asked.plain.texts,
                 replace(options, client=client) if client else options,
-                when_over=self._answer,
+                when_over=partial(self._within.run, self._answer),
             )
             if running is None:
                 raise NotPlainError
@@ -211,7 +216,7 @@ class Answering:
         """Drop what is not computed yet: the client is gone."""
         self._running.cancel()
         self._state.metrics.cancelled.inc()
-        self._end(0)
+        self._within.run(self._end, 0)
 
     def _answer(self) -> None:
         encoder, plain = self._asked.encoder, self._asked.plain
@@ -219,13 +224,17 @@ class Answering:
             embedded = self._running.embedded()
             self._context.add(embedded, plain.texts, model=encoder.name, on_gpu=encoder.on_gpu)
             self._state.metrics.observe_embedded(embedded)
-            headers, body = self._asked.shape.write(plain, encoder, embedded)
+            headers, content = self._asked.shape.write(plain, encoder, embedded)
+            body = to_json(content)
         except Exception as error:
             self._refuse(error)
             return
-        told = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-        told += f"content-length: {len(body)}\r\ncontent-type: application/json\r\n"
-        self._send(200, told.encode("latin-1"), body)
+        told = [(name.encode(), value.encode()) for name, value in headers.items()]
+        told += [
+            (b"content-length", str(len(body)).encode()),
+            (b"content-type", b"application/json"),
+        ]
+        self._send(200, told, body)
 
     def _be_late(self, seconds: float) -> None:
         self._running.cancel()
@@ -237,12 +246,10 @@ class Answering:
         count_rejection(error, self._state.metrics)
         scope = {"path": self._asked.route, "interlingua.context": self._context}
         response = problem_response(error, scope)
-        told = b"".join([b"%b: %b\r\n" % header for header in response.raw_headers])
-        self._send(response.status_code, told, bytes(response.body))
+        self._send(response.status_code, response.raw_headers, bytes(response.body))
 
-    def _send(self, status: int, headers: bytes, body: bytes) -> None:
-        ours = b"".join([b"%b: %b\r\n" % header for header in self._context.headers()])
-        self._connection.answer(status, headers + ours, body)
+    def _send(self, status: int, headers: Headers, body: bytes) -> None:
+        self._connection.answer(status, [*headers, *self._context.headers()], body)
         self._end(status)
 
     def _end(self, status: int) -> None:
@@ -250,9 +257,7 @@ class Answering:
         self._leave()
         metrics, route = self._state.metrics, self._asked.route
         metrics.inflight.dec()
-        token = request_id.set(self._context.id)
         report(self._context, metrics, method="POST", route=route, status=status)
-        request_id.reset(token)
 
     def _leave(self) -> None:
         client = self._context.grant.client

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import orjson
-
 from service.api.negotiation import preferred, vector_headers
 from service.api.openai import embeddings_object, model_among
 from service.api.state import Resources
@@ -44,7 +42,7 @@ class Plain:
 Body = Mapping[str, object]
 Read = Callable[[Body], Plain]
 Choose = Callable[[Resources, Plain], Encoder]
-Write = Callable[[Plain, Encoder, Embedded], tuple[Mapping[str, str], bytes]]
+Write = Callable[[Plain, Encoder, Embedded], tuple[Mapping[str, str], object]]
 Takes = Callable[[str], bool]
 
 
@@ -55,7 +53,7 @@ class Shape:
     Attributes:
         read: A body to what it asks for. Raises NotPlainError.
         choose: The encoder that is asked. Raises InterlinguaError.
-        write: Vectors to the answer: headers that tell of them, and a body of JSON.
+        write: Vectors to the answer: headers that tell of them, and what its JSON is of.
         takes_json: Whether that is what a client with this `accept` wants.
     """
 
@@ -79,9 +77,9 @@ def _read_tei(body: Body) -> Plain:
     )
 
 
-def _write_tei(_: Plain, __: Encoder, embedded: Embedded) -> tuple[Mapping[str, str], bytes]:
+def _write_tei(_: Plain, __: Encoder, embedded: Embedded) -> tuple[Mapping[str, str], object]:
     vectors = to_format(embedded.vectors, "float32")
-    return vector_headers(vectors), orjson.dumps(vectors, option=orjson.OPT_SERIALIZE_NUMPY)
+    return vector_headers(vectors), vectors
 
 
 def _read_openai(body: Body) -> Plain:
@@ -97,10 +95,9 @@ def _read_openai(body: Body) -> Plain:
 
 def _write_openai(
     plain: Plain, encoder: Encoder, embedded: Embedded
-) -> tuple[Mapping[str, str], bytes]:
+) -> tuple[Mapping[str, str], object]:
     vectors = to_format(embedded.vectors, "float32")
-    whole = embeddings_object(embedded, vectors, model=encoder.name, encoding=plain.encoding)
-    return {}, orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)
+    return {}, embeddings_object(embedded, vectors, model=encoder.name, encoding=plain.encoding)
 
 
 _TEI_FIELDS = frozenset({"inputs", "model", "normalize", "truncate", "dimensions"})

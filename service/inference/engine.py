@@ -24,7 +24,7 @@ from service.inference.handover import Handover
 from service.inference.priority import step_back
 from service.inference.queue import WorkQueue, job_slices
 from service.inference.recent import RecentVectors
-from service.inference.request import Embedded, EmbedOptions, check_dimensions, prepare
+from service.inference.request import Embedded, EmbedOptions, Prepared, check_dimensions, prepare
 from service.inference.running import Running
 from service.inference.session import Vectors
 from service.inference.slices import slice_by_length
@@ -122,16 +122,10 @@ class Engine:
                 prepared = await loop.run_in_executor(
                     self._tokenizers, prepare, encoder, texts, options
                 )
-        running = Running(
-            prepared,
-            encoder.manifest,
-            options,
-            began=began,
-            handover=self._handover_to(loop),
-            when_over=partial(_settle, over),
+        running = self._queued(
+            encoder, prepared, options, began=began, when_over=partial(_settle, over)
         )
         try:
-            self._queue(running, client=options.client)
             if running.jobs:
                 await over
         except BaseException:
@@ -172,8 +166,20 @@ class Engine:
         if not self._takes_at_once(encoder, about):
             return None
         self.queue.check_room(about, client=options.client)
+        prepared = prepare(encoder, texts, options)
+        return self._queued(encoder, prepared, options, began=began, when_over=when_over)
+
+    def _queued(
+        self,
+        encoder: Encoder,
+        prepared: Prepared,
+        options: EmbedOptions,
+        *,
+        began: float,
+        when_over: Callable[[], None],
+    ) -> Running:
         running = Running(
-            prepare(encoder, texts, options),
+            prepared,
             encoder.manifest,
             options,
             began=began,
@@ -181,15 +187,12 @@ class Engine:
             when_over=when_over,
         )
         try:
-            self._queue(running, client=options.client)
+            for job in running.jobs:
+                self.queue.put(self._slices(job), client=options.client)
         except BaseException:
             running.cancel()
             raise
         return running
-
-    def _queue(self, running: Running, *, client: str) -> None:
-        for job in running.jobs:
-            self.queue.put(self._slices(job), client=client)
 
     def _handover_to(self, loop: asyncio.AbstractEventLoop) -> Handover:
         if self._handover is None or self._handover.loop is not loop:

@@ -20,6 +20,7 @@ from service.errors import BackendError, OverloadedError
 from service.express.lane import UNUSUAL
 from service.express.shapes import SHAPES
 from service.inference.session import Session, Vectors
+from service.telemetry.logs import RequestIdFilter
 from service.telemetry.traces import Traces
 from service.text.tokenizer import Inputs
 from tests.service.api.running import Gate, tiny_settings
@@ -235,7 +236,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 def nothing_left(served: Served) -> bool:
     queue = served.state.resources.engine.queue
-    return not (queue._present or queue.tokens or served.state.headcount._total)
+    return not (queue._present or queue.tokens or served.state.headcount._answered)
 
 
 async def test_who_is_gone_is_not_waited_for(
@@ -292,6 +293,21 @@ async def test_a_model_that_fails_is_told_as_ever(
     answer = await assert_same(both, "/embed", taken=True, json={"inputs": TEXT})
     assert answer.status_code == 500
     assert nothing_left(both[0])
+
+
+async def test_a_bug_is_logged_with_its_requests_id(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: object) -> bytes:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("service.express.lane.to_json", fail)
+    caplog.handler.addFilter(RequestIdFilter())
+    answer = await served.ask("POST", "/embed", json={"inputs": TEXT})
+    assert answer.status_code == 500
+    assert served.lane.taken == [True]
+    logged = [r.__dict__["request_id"] for r in caplog.records if "this is a bug" in r.message]
+    assert logged == [answer.headers["x-request-id"]] == [answer.json()["request_id"]]
 
 
 async def test_a_full_queue_is_told_as_ever(
