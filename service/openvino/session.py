@@ -176,6 +176,8 @@ def _keeps_texts_apart(packed: ov.CompiledModel) -> bool:
     mask = np.array([[1] * _WIDTH_STEP, [1] * 3 + [0] * (_WIDTH_STEP - 3)], dtype=np.int64)
     ids = mask.cumsum(axis=1) * mask
     names = {name for port in packed.inputs for name in port.get_names()} - {TAKEN, PLACES}
+    if any(len(port.get_partial_shape()) == _TOKENS_RANK for port in packed.inputs):
+        ids = np.stack([ids, ids], axis=-1)  # more than one id a token
     found = []
     for rows in (slice(0, 2), slice(1, 2)):
         inputs = {"ids": ids[rows], "mask": mask[rows]}

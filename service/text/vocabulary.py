@@ -208,16 +208,25 @@ class NgramTokenizer:
 
     def collate(self, batch: Sequence[Tokens]) -> Inputs:
         """Return `ids` int64 [batch, tokens, features] and `mask` int64 [batch, tokens]."""
-        rows = [_matrix(tokens) for tokens in batch]
-        width = max([1, *(row.shape[0] for row in rows)])
-        # Runtimes stumble over an axis of length 0, so there is always room for one n-gram.
-        features = max([2, *(row.shape[1] for row in rows)])
-        ids = np.full((len(rows), width, features), PADDING_ID, dtype=np.int64)
-        mask = np.zeros((len(rows), width), dtype=np.int64)
-        for place, row in enumerate(rows):
-            ids[place, : row.shape[0], : row.shape[1]] = row
-            mask[place, : row.shape[0]] = 1
-        return {"ids": ids, "mask": mask}
+        return pad_rows(batch)
+
+
+def pad_rows(batch: Sequence[Tokens]) -> Inputs:
+    """Return `ids` int64 [batch, tokens, features] and `mask` int64 [batch, tokens], pads 0.
+
+    Args:
+        batch: int32 [tokens, features] for each text; a list of ids is of one feature.
+    """
+    rows = [_matrix(tokens) for tokens in batch]
+    width = max([1, *(row.shape[0] for row in rows)])
+    # Runtimes stumble over an axis of length 0, so there is always room for one more feature.
+    features = max([2, *(row.shape[1] for row in rows)])
+    ids = np.full((len(rows), width, features), PADDING_ID, dtype=np.int64)
+    mask = np.zeros((len(rows), width), dtype=np.int64)
+    for place, row in enumerate(rows):
+        ids[place, : row.shape[0], : row.shape[1]] = row
+        mask[place, : row.shape[0]] = 1
+    return {"ids": ids, "mask": mask}
 
 
 def feature_rows(features: Sequence[Sequence[int]]) -> npt.NDArray[np.int32]:
