@@ -17,12 +17,12 @@ Unit = Literal["words", "pieces"]
 
 
 def prepare_shared_vocabulary(
-    work: Workspace, corpus: Corpus, plan: WordPlan | VocabularyPlan
+    work: Workspace, corpus: Corpus, plan: WordPlan | VocabularyPlan, *, name: str = "vocabulary"
 ) -> ServedVocabulary:
-    """Return the vocabulary of all languages of `corpus`: words, or pieces."""
+    """Return the vocabulary of all languages of `corpus`: words, or pieces, kept under `name`."""
     if isinstance(plan, VocabularyPlan):
         work.progress.title(f"vocabulary: {plan.pieces:,} {plan.kind} pieces")
-        return prepare_pieces(work, corpus, plan, name="vocabulary.model")
+        return prepare_pieces(work, corpus, plan, name=f"{name}.model")
     work.progress.title("vocabulary: words of all languages")
     return prepare_words(work, corpus.texts, plan, name="words.json")
 

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from training.data.taught_batches import TaughtBatch
 from training.encoders.contextual import ContextualEncoder
+from training.encoders.settled import SettledLayers
 from training.objectives.distillation import distance_to_teacher
 from training.objectives.taught import teacher_ranking
 from training.parallel import gather_rows, part
@@ -46,7 +47,7 @@ class Student(nn.Module):
         weights: Of the terms.
     """
 
-    def __init__(self, encoder: ContextualEncoder, weights: StudentWeights) -> None:
+    def __init__(self, encoder: ContextualEncoder | SettledLayers, weights: StudentWeights) -> None:
         super().__init__()
         self.encoder = encoder
         self._weights = weights

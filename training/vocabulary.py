@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -14,6 +14,9 @@ from service.errors import InputError
 from training.data.corpus import Corpus
 from training.served_vocabulary import ServedVocabulary
 from training.workspace import Workspace
+
+PieceKind = Literal["unigram", "bpe"]
+"""How pieces are found: by a unigram model of text, or by joining the most frequent pairs."""
 
 PADDING_ID = 0
 UNKNOWN_ID = 1
@@ -27,13 +30,14 @@ class VocabularyPlan:
     """How the vocabulary is trained."""
 
     pieces: int
-    kind: Literal["unigram", "bpe"] = "unigram"
+    kind: PieceKind = "unigram"
     sample_characters: int = 5_000_000
     temperature: float = 0.4  # share of a language ~ (its characters) ** temperature
     coverage: float = 0.9995  # of characters; rarer ones become the unknown piece
     longest_piece: int = 14
     normalisation: str = "nmt_nfkc_cf"  # NFKC and case folding, inside the model file
     without: tuple[str, ...] = ()  # sources whose sentences are not sampled
+    language_weights: Mapping[str, float] = field(default_factory=dict)  # on that share; 1 if none
     threads: int = 2
     seed: int = 0
 
@@ -95,7 +99,8 @@ def balanced_sample(corpus: Corpus, plan: VocabularyPlan, languages: tuple[str, 
             language: numbers[np.isin(numbers, rest)] for language, numbers in sentences.items()
         }
     weights = {
-        language: (_characters(corpus, numbers) * _density(language)) ** plan.temperature
+        language: plan.language_weights.get(language, 1.0)
+        * (_characters(corpus, numbers) * _density(language)) ** plan.temperature
         for language, numbers in sentences.items()
         if len(numbers)
     }

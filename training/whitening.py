@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from service.text.tokenizer import Tokenizer
 from training.data.corpus import Corpus
 from training.development import encode
-from training.encoders.contextual import ContextualEncoder
+from training.encoders.settled import SettledLayers
 
 _SAMPLED = 300  # sentences of a language that the map is fitted on
 _LEAST_SPREAD = 0.1
@@ -80,7 +80,7 @@ class Whitened(nn.Module):
         whitening: float32 [D, D], symmetric.
     """
 
-    def __init__(self, encoder: ContextualEncoder, whitening: npt.NDArray[np.float32]) -> None:
+    def __init__(self, encoder: SettledLayers, whitening: npt.NDArray[np.float32]) -> None:
         super().__init__()
         self.encoder = encoder
         self.whitening = nn.Linear(len(whitening), len(whitening), bias=False)

@@ -61,7 +61,7 @@ def test_a_term_without_weight_is_not_computed() -> None:
 
 def test_it_comes_nearer_to_its_teacher() -> None:
     student, batch = make_student(), make_batch()
-    optimiser = RowAdam([student.encoder.table], lr=0.05)
+    optimiser = RowAdam([student.get_parameter("encoder.table")], lr=0.05)
     before = student(batch)["distillation"].item()
     for _ in range(30):
         optimiser.zero_grad()

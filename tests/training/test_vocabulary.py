@@ -47,6 +47,21 @@ def test_a_language_has_its_share_of_the_sample(corpus: Corpus) -> None:
         assert 1600 <= got < 1700
 
 
+def test_a_language_may_weigh_less_in_the_sample(corpus: Corpus) -> None:
+    plan = dataclasses.replace(
+        PLAN, sample_characters=9000, temperature=0.0, language_weights={"ja": 0.5}
+    )
+    japanese = {corpus.texts[i] for i in corpus.sentences_of("ja")}
+    got = sum(len(text) for text in balanced_sample(corpus, plan, LANGUAGES) if text in japanese)
+    assert 1000 <= got < 1100
+
+
+def test_pieces_may_be_joined_from_the_most_frequent_pairs(corpus: Corpus) -> None:
+    joined = train_vocabulary(corpus, dataclasses.replace(PLAN, kind="bpe"))
+    assert SentencePieceTokenizer(joined).vocabulary_size == 200
+    assert joined != train_vocabulary(corpus, PLAN)
+
+
 def test_what_stands_in_a_left_out_source_alone_is_not_sampled(corpus: Corpus) -> None:
     source = np.arange(len(corpus.pairs), dtype=np.int16) % 2
     two = dataclasses.replace(corpus, source=source, sources=("sentences", "words"))

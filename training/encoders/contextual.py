@@ -1,4 +1,4 @@
-r"""Static vectors with trained layers over them: the encoder of `interlingua-mini`.
+r"""Static vectors with trained layers over them: what the layers of `interlingua-mini` learn in.
 
     v = unit(mean of the layers' last states)  +  weight * unit(sum of the tokens' static vectors)
 
@@ -70,11 +70,6 @@ class ContextualEncoder(nn.Module):
         read = functional.embedding(places, network)
         static = functional.embedding(places, vectors)
         return self._layers(read, mask, whole=bool(mask.all())), self._static(static, mask)
-
-    def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]; what is exported."""
-        vectors = functional.embedding(ids, self.table)
-        return self._layers(self.network(vectors), mask) + self._static(vectors, mask)
 
     def _layers(self, read: Tensor, mask: Tensor, *, whole: bool = False) -> Tensor:
         """Return the layers' half of what is `read` [B, S, D].

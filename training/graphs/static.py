@@ -7,7 +7,7 @@ table takes 8 bits a number; only the rows that a batch needs are widened to flo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,9 @@ Precision = Literal["fp32", "int8", "int4"]
 GROUP = 64
 """Numbers of a row that share one scale at 4 bits."""
 
-_CLIPS = (1.0, 0.9, 0.8, 0.7)
-"""Parts of a group's largest number that are tried as the largest that 4 bits hold."""
+_STEPS = (7.5, 7.5 / 0.9, 7.5 / 0.8, 7.5 / 0.7, 8.0, 7.0, 6.0, 5.0, 4.0)
+"""Steps of the scale that a group's largest number is tried as. With the whole numbers, what was
+rounded before is rounded to itself."""
 
 _OPSET = 18
 
@@ -73,9 +74,9 @@ def _store_int4(table: Table) -> StoredTable:
     best_codes = np.zeros(groups.shape, dtype=np.int8)
     best_scales = np.ones(largest.shape, dtype=np.float32)
     best_error = np.full(largest.shape, np.inf, dtype=np.float32)
-    for clip in _CLIPS:
+    for steps in _STEPS:
         # Scales are stored as half floats, so the codes are found for what the graph will read.
-        scales = (largest * clip / 7.5).astype(np.float16).astype(np.float32)
+        scales = (largest / np.float32(steps)).astype(np.float16).astype(np.float32)
         scales = np.maximum(scales, np.float32(6e-8))
         codes = np.clip(np.rint(groups / scales), -8, 7)
         error = np.square(codes * scales - groups).sum(2, keepdims=True)
@@ -122,30 +123,39 @@ def static_graph(stored: StoredTable) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def table_rows(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]:
-    """Return the nodes that make `rows` float32 [batch, tokens, D] of `ids`, and their weights."""
+def table_rows(
+    stored: StoredTable, *, ids: str = "ids", prefix: str = ""
+) -> tuple[list[NodeProto], list[TensorProto]]:
+    """Return the nodes that make `rows` float32 [batch, tokens, D] of `ids`, and their weights.
+
+    Args:
+        stored: The table.
+        ids: Where the ids come from, int64 [batch, tokens].
+        prefix: Before the names of all that is made, `rows` among them.
+    """
+    n = Names(prefix)
     if stored.precision == "fp32":
-        table = numpy_helper.from_array(stored.codes, "table")
-        return [helper.make_node("Gather", ["table", "ids"], ["rows"])], [table]
-    nodes, weights = _codes(stored)
+        table = numpy_helper.from_array(stored.codes, n.table)
+        return [helper.make_node("Gather", [n.table, ids], [n.rows])], [table]
+    nodes, weights = _codes(stored, n)
     width, groups = stored.codes.shape[1], stored.scales.shape[1]
     nodes += [
-        helper.make_node("Gather", ["codes", "ids"], ["row_codes"]),
-        helper.make_node("Cast", ["row_codes"], ["row_numbers"], to=TensorProto.FLOAT),
-        helper.make_node("Gather", ["scales", "ids"], ["row_scales"]),
+        helper.make_node("Gather", [n.codes, ids], [n.row_codes]),
+        helper.make_node("Cast", [n.row_codes], [n.row_numbers], to=TensorProto.FLOAT),
+        helper.make_node("Gather", [n.scales, ids], [n.row_scales]),
     ]
     if groups == 1:
-        return [*nodes, helper.make_node("Mul", ["row_numbers", "row_scales"], ["rows"])], weights
+        return [*nodes, helper.make_node("Mul", [n.row_numbers, n.row_scales], [n.rows])], weights
     nodes += [
-        helper.make_node("Reshape", ["row_numbers", "grouped"], ["group_numbers"]),
-        helper.make_node("Unsqueeze", ["row_scales", "last_axis"], ["group_scales"]),
-        helper.make_node("Mul", ["group_numbers", "group_scales"], ["group_rows"]),
-        helper.make_node("Reshape", ["group_rows", "joined"], ["rows"]),
+        helper.make_node("Reshape", [n.row_numbers, n.grouped], [n.group_numbers]),
+        helper.make_node("Unsqueeze", [n.row_scales, n.last_axis], [n.group_scales]),
+        helper.make_node("Mul", [n.group_numbers, n.group_scales], [n.group_rows]),
+        helper.make_node("Reshape", [n.group_rows, n.joined], [n.rows]),
     ]
     shapes = {
-        "grouped": [0, 0, groups, width // groups],
-        "joined": [0, 0, width],
-        "last_axis": [-1],
+        n.grouped: [0, 0, groups, width // groups],
+        n.joined: [0, 0, width],
+        n.last_axis: [-1],
     }
     weights += [
         numpy_helper.from_array(np.array(shape, dtype=np.int64), name)
@@ -154,28 +164,44 @@ def table_rows(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]
     return nodes, weights
 
 
-def _codes(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]:
+class Names:
+    """What is made, by its own name behind a prefix."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+
+    def __getattr__(self, name: str) -> str:
+        return self._prefix + name
+
+
+def packed(codes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Return uint8 [V, D / 2] of codes [V, D] of -8 .. 7: the first half of a row in low bits."""
+    low, high = np.split((codes.astype(np.int8) + 8).astype(np.uint8), 2, axis=1)
+    both: npt.NDArray[np.uint8] = (low | (high << 4)).astype(np.uint8)
+    return both
+
+
+def _codes(stored: StoredTable, n: Names) -> tuple[list[NodeProto], list[TensorProto]]:
     """Return the nodes that make `codes` int8 [V, D] and `scales` float32 [V, groups]."""
     if stored.precision == "int8":
         return [], [
-            numpy_helper.from_array(stored.codes, "codes"),
-            numpy_helper.from_array(stored.scales, "scales"),
+            numpy_helper.from_array(stored.codes, n.codes),
+            numpy_helper.from_array(stored.scales, n.scales),
         ]
     # Two codes a byte in the file. All that these nodes read is constant, so ONNX Runtime computes
     # them once, when it loads the graph, and each request gathers from 8-bit codes.
-    low, high = np.split((stored.codes.astype(np.int8) + 8).astype(np.uint8), 2, axis=1)
-    constants = {
-        "packed": low | (high << 4),
-        "half_scales": stored.scales.astype(np.float16),
-        "low_bits": np.array(0x0F, dtype=np.uint8),
-        "four": np.array(4, dtype=np.uint8),
-        "eight": np.array(8, dtype=np.int8),
+    constants: dict[str, npt.NDArray[Any]] = {
+        n.packed: packed(stored.codes),
+        n.half_scales: stored.scales.astype(np.float16),
+        n.low_bits: np.array(0x0F, dtype=np.uint8),
+        n.four: np.array(4, dtype=np.uint8),
+        n.eight: np.array(8, dtype=np.int8),
     }
     return [
-        helper.make_node("BitwiseAnd", ["packed", "low_bits"], ["low"]),
-        helper.make_node("BitShift", ["packed", "four"], ["high"], direction="RIGHT"),
-        helper.make_node("Concat", ["low", "high"], ["unsigned"], axis=1),
-        helper.make_node("Cast", ["unsigned"], ["shifted"], to=TensorProto.INT8),
-        helper.make_node("Sub", ["shifted", "eight"], ["codes"]),
-        helper.make_node("Cast", ["half_scales"], ["scales"], to=TensorProto.FLOAT),
+        helper.make_node("BitwiseAnd", [n.packed, n.low_bits], [n.low]),
+        helper.make_node("BitShift", [n.packed, n.four], [n.high], direction="RIGHT"),
+        helper.make_node("Concat", [n.low, n.high], [n.unsigned], axis=1),
+        helper.make_node("Cast", [n.unsigned], [n.shifted], to=TensorProto.INT8),
+        helper.make_node("Sub", [n.shifted, n.eight], [n.codes]),
+        helper.make_node("Cast", [n.half_scales], [n.scales], to=TensorProto.FLOAT),
     ], [numpy_helper.from_array(value, name) for name, value in constants.items()]

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from training.encoders.contextual import ContextualEncoder
+from training.encoders.beside import Beside
+from training.encoders.settled import SettledLayers
 from training.encoders.states import SentenceEncoder
 from training.whitening import Whitened
 
-Traceable = SentenceEncoder | ContextualEncoder | Whitened
+Traceable = SentenceEncoder | SettledLayers | Whitened | Beside
 
 _OPSET = 18
 

@@ -36,7 +36,7 @@ from training.shared_vocabulary import prepare_shared_tokens, prepare_shared_voc
 from training.system import DualEncoder, Weighted
 from training.teacher import SPACE, TeacherVectors, teach_english
 from training.translation import SHARED
-from training.vocabulary import VocabularyPlan
+from training.vocabulary import PieceKind, VocabularyPlan
 from training.whitening import fit_whitening
 from training.workspace import Workspace
 
@@ -71,6 +71,8 @@ class Parameters(TextParameters):
     lexicon_weight: float = 0.3  # of words and names, where `sources` has any
     temperature: float = 0.5  # of the mixture of buckets (language pair x source)
     pieces: Size = 56_000
+    pieces_kind: PieceKind = "unigram"
+    further_pieces: float = 1.0  # of a further language's share of the vocabulary's sample
     vocabulary_characters: Size = 6_000_000  # sampled to train the vocabulary
     dimension: Size = 384  # the teacher's, where there is one
     cuts: tuple[int, ...] = (256, 128, 64)  # widths that vectors may be cut to
@@ -129,11 +131,19 @@ SCALES = at_scales(
 )
 
 
-def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
-    """Put the parts together."""
+def build(p: Parameters, work: Workspace, *, part: str = "") -> Phase[PairBatch]:
+    """Put the parts together.
+
+    Args:
+        p: Sizes, rates, text.
+        work: Where it is kept.
+        part: Told apart by this where a run has several vocabularies.
+    """
     corpus = corpus_of(p, work)
-    vocabulary = vocabulary_of(p, work, corpus)
-    tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
+    vocabulary = vocabulary_of(p, work, corpus, part=part)
+    tokens = prepare_shared_tokens(
+        work, corpus.texts, vocabulary, longest=p.longest, name=f"tokens{part}.npz"
+    )
     if p.distillation:
         teacher = teacher_of(p, work, corpus)
         occurrences = np.bincount(tokens.ids, minlength=vocabulary.size)
@@ -180,11 +190,7 @@ def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: the table as it is stored, and the same in torch."""
     corpus = corpus_of(p, work)
     vocabulary = vocabulary_of(p, work, corpus)
-    table = flatten_lengths(work.trained(STAGE)["encoder.table"].cpu(), p.weight_power)
-    if p.whitening:
-        # A mean is linear, so what is done to the tokens' vectors is done to the sentences'.
-        whitening = whitening_of(p, corpus, vocabulary, StaticEncoder(table))
-        table = table @ torch.from_numpy(whitening)
+    table = exported_table(p, work, corpus, vocabulary, stage=STAGE)
     stored = store(table.numpy(), p.precision)
     encoder = StaticEncoder(torch.from_numpy(stored.widened()))
 
@@ -218,21 +224,37 @@ def model(p: Parameters, work: Workspace) -> Model:
     )
 
 
+def exported_table(
+    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary, *, stage: str
+) -> Tensor:
+    """Return the table of a stage as it is exported, float32 [V, D]: flattened and whitened."""
+    table = flatten_lengths(work.trained(stage)["encoder.table"].cpu(), p.weight_power)
+    if not p.whitening:
+        return table
+    # A mean is linear, so what is done to the tokens' vectors is done to the sentences'.
+    whitening = whitening_of(p, corpus, vocabulary, StaticEncoder(table))
+    return table @ torch.from_numpy(whitening)
+
+
 def corpus_of(p: Parameters, work: Workspace) -> Corpus:
     """Return the text, read and cleaned."""
     plan = corpus_plan(p, evaluation=p.evaluation, variants=VARIANTS, partners=1)
     return prepare_corpus(work, replace(plan, alone=True), research=p.research)
 
 
-def vocabulary_of(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:
+def vocabulary_of(
+    p: Parameters, work: Workspace, corpus: Corpus, *, part: str = ""
+) -> ServedVocabulary:
     """Return the vocabulary of all languages."""
     plan = VocabularyPlan(
         pieces=p.pieces,
+        kind=p.pieces_kind,
+        language_weights=dict.fromkeys(FURTHER, p.further_pieces),
         sample_characters=p.vocabulary_characters,
         without=NO_SENTENCE_PAIRS,
         seed=p.seed,
     )
-    return prepare_shared_vocabulary(work, corpus, plan)
+    return prepare_shared_vocabulary(work, corpus, plan, name=f"vocabulary{part}")
 
 
 def teacher_of(p: Parameters, work: Workspace, corpus: Corpus) -> TeacherVectors:

@@ -1,10 +1,14 @@
-"""`interlingua-mini`: static vectors with the teacher's layers over them, in one space.
+"""`interlingua-mini`: the teacher's layers in all languages, and static vectors beside them.
 
 1. `static`: static vectors as the recipe `fast` has them.
 2. `layers`: the teacher's layers read these through a network that is fitted to say what they know
    the English words by; then everything is trained at once, sentences of all languages towards the
    teacher's vectors of their English (Reimers & Gurevych 2020, the distillation that Yu et al. 2018
    propose in their conclusion), and ranked among them (Chidambaram et al. 2018).
+3. `settled`: the layers alone, in the form in which they are stored: 4 bits a weight, and what they
+   read of a token in a byte for every four numbers.
+4. `beside`: static vectors of a second vocabulary, trained by themselves. They are what stands
+   beside the layers in the end; those of the first vocabulary have done their work.
 
 The teacher's space is never left: its own vectors, those of `interlingua-fast` and these answer one
 another.
@@ -12,7 +16,7 @@ another.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,16 +27,20 @@ from torch.optim import AdamW
 
 from service.text.tokenizer import Tokenizer
 from training.averaging import blend
+from training.data.batches import PairBatch
 from training.data.corpus import Corpus
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
 from training.development import HeldOutSearch
 from training.devices import fast_dtype
+from training.encoders.beside import Beside
 from training.encoders.contextual import ContextualEncoder
+from training.encoders.product_vectors import ProductVectors, product_vectors
+from training.encoders.settled import SettledLayers
 from training.encoders.static import flatten_lengths
 from training.encoders.token_network import TokenNetwork, fit_token_network, word_pairs
 from training.export import Model
 from training.graphs.compressed import compressed_graph, round_weights
-from training.graphs.static import store
+from training.graphs.static import Precision, store
 from training.graphs.traced import traced_graph
 from training.loop import LoopOptions, Phase
 from training.optimisers import RowAdam
@@ -40,6 +48,7 @@ from training.parameters import Size
 from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.recipes import fast
+from training.rounding import keep_rounded, leave_rounded
 from training.schedules import LinearDecay
 from training.served_vocabulary import ServedVocabulary
 from training.shared_vocabulary import prepare_shared_tokens
@@ -53,11 +62,14 @@ from training.teacher import (
     teacher_tokenizer,
 )
 from training.translation import SHARED
+from training.vocabulary import PieceKind
 from training.whitening import Whitened
 from training.workspace import Workspace
 
 STATIC = "static"
+BESIDE = "beside"
 LAYERS = "layers"
+SETTLED = "settled"
 _COUNTED = 150_000  # English sentences whose WordPieces are counted
 
 
@@ -88,8 +100,18 @@ class Parameters(fast.Parameters):
     layers_log_every: int = 20
     layers_develop_every: int = 1000
     layers_compiled: bool = False  # by torch.compile, which needs a C++ compiler
-    layers_kept: float = 0.1  # part of the weights before training, in what is exported
-    static_weight: float = 1.5  # of the static half
+    layers_kept: float = 0.1  # part of the weights before training, in what comes after
+    static_weight: float = 1.5  # of the static half, as the layers are trained
+    read_parts: Size = 96  # of what the layers read of a token: a byte each
+    settled_steps: Size = 2400
+    settled_rate: float = 1e-4  # AdamW's, of the layers
+    settled_books_rate: float = 5e-4  # and of what they read
+    settled_decay: float = 0.6  # part of the steps, at the end
+    beside_pieces: Size = 52_000  # of the second vocabulary ...
+    beside_kind: PieceKind = "bpe"  # ... which cuts otherwise
+    beside_further: float = 0.35  # of a further language's share of its sample
+    beside_power: float = 0.6  # `weight_power` of its vectors
+    beside_weight: float = 1.0  # of their sum, where the layers have 1
 
     def __post_init__(self) -> None:
         fast.Parameters.__post_init__(self)
@@ -99,6 +121,8 @@ class Parameters(fast.Parameters):
             raise ValueError("layers_decay is above 0, and at most what layers_warm_up leaves")
         if not 0 <= self.layers_kept < 1:
             raise ValueError("layers_kept is 0, or a part below 1")
+        if self.dimension % self.read_parts:
+            raise ValueError("read_parts divides the dimension")
         if self.max_tokens > PLACES:
             raise ValueError(f"max_tokens is at most {PLACES}: the layers have no more places")
 
@@ -106,6 +130,8 @@ class Parameters(fast.Parameters):
 SCALES = at_scales(
     smoke=Parameters(
         **asdict(fast.SCALES["smoke"]) | {"precision": "int4"},
+        beside_pieces=192,
+        settled_steps=16,
         fitting_steps=20,
         layers_steps=32,
         layers_tokens=600,
@@ -124,28 +150,13 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     """Put the parts of the second stage together."""
     corpus = fast.corpus_of(p, work)
     vocabulary = fast.vocabulary_of(p, work, corpus)
-    tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
-    teacher = fast.teacher_of(p, work, corpus)
     encoder = _encoder(p, work, corpus, vocabulary).to(work.device)
     if p.layers_compiled:
         encoder.body.compile(dynamic=True)
     layers = [weight for name, weight in encoder.named_parameters() if name != "table"]
     return Phase(
         system=_student(p, encoder),
-        batches=TaughtBatches(
-            corpus,
-            tokens,
-            teacher,
-            fast.mixing_of(p),
-            TaughtPlan(
-                tokens=p.layers_tokens,
-                most=p.layers_most,
-                longest=p.layers_longest,
-                negatives=p.layers_negatives,
-                english=p.layers_english,
-            ),
-            seed=p.seed,
-        ),
+        batches=_batches(p, work, corpus, vocabulary, seed=p.seed),
         optimisers=(
             AdamW(layers, lr=p.layers_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
             RowAdam([encoder.table], lr=p.table_rate, betas=(0.9, 0.99)),
@@ -154,13 +165,33 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
             p.layers_steps, p.layers_warm_up, held=1 - p.layers_warm_up - p.layers_decay
         ),
         develop=HeldOutSearch(encoder, vocabulary.tokenizer, corpus.held_out, work.device),
-        options=LoopOptions(
-            steps=p.layers_steps,
-            log_every=p.layers_log_every,
-            develop_every=p.layers_develop_every,
-            checkpoint_seconds=p.checkpoint_seconds,
-            clip=p.layers_clip,
-        ),
+        options=_options(p, p.layers_steps),
+    )
+
+
+def _batches(
+    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary, *, seed: int
+) -> TaughtBatches:
+    """Return what the layers are trained on."""
+    plan = TaughtPlan(
+        tokens=p.layers_tokens,
+        most=p.layers_most,
+        longest=p.layers_longest,
+        negatives=p.layers_negatives,
+        english=p.layers_english,
+    )
+    tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
+    teacher = fast.teacher_of(p, work, corpus)
+    return TaughtBatches(corpus, tokens, teacher, fast.mixing_of(p), plan, seed=seed)
+
+
+def _options(p: Parameters, steps: int) -> LoopOptions:
+    return LoopOptions(
+        steps=steps,
+        log_every=p.layers_log_every,
+        develop_every=p.layers_develop_every,
+        checkpoint_seconds=p.checkpoint_seconds,
+        clip=p.layers_clip,
     )
 
 
@@ -200,9 +231,76 @@ def _encoder(
     )
 
 
+def build_settled(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
+    """Put the parts of the third stage together."""
+    corpus = fast.corpus_of(p, work)
+    vocabulary = fast.vocabulary_of(p, work, corpus)
+    encoder = _settling(p, work, corpus, vocabulary).to(work.device)
+    layers = list(encoder.body.parameters())
+    return Phase(
+        system=Student(encoder, replace(_weights(p), alone=0.0)),
+        batches=_batches(p, work, corpus, vocabulary, seed=p.seed + 1),
+        optimisers=(
+            AdamW(layers, lr=p.settled_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
+            AdamW([encoder.read.books], lr=p.settled_books_rate, weight_decay=0.0, fused=True),
+        ),
+        schedule=LinearDecay(
+            p.settled_steps, p.layers_warm_up, held=1 - p.layers_warm_up - p.settled_decay
+        ),
+        develop=HeldOutSearch(encoder, vocabulary.tokenizer, corpus.held_out, work.device),
+        options=_options(p, p.settled_steps),
+    )
+
+
+def _settling(
+    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary
+) -> SettledLayers:
+    """Return the layers as the third stage begins: the second's, rounded."""
+    encoder = ContextualEncoder(
+        torch.empty(vocabulary.size, DIMENSION), TokenNetwork(DIMENSION, p.inner), empty_body()
+    )
+    work.fill(_student(p, encoder), LAYERS)
+    if p.layers_kept:
+        blend(encoder, _encoder(p, work, corpus, vocabulary), p.layers_kept)
+    tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
+    with torch.inference_mode():
+        read = encoder.network(encoder.table).numpy()
+    occurrences = np.bincount(tokens.ids, minlength=vocabulary.size)
+    settled = SettledLayers(
+        product_vectors(read, occurrences, parts=p.read_parts, seed=p.seed),
+        encoder.body,
+        products=_products(p, work),
+    )
+    keep_rounded(settled)
+    return settled
+
+
+def _products(p: Parameters, work: Workspace) -> torch.dtype:
+    return fast_dtype(work.device) if p.layers_products == "fast" else torch.float32
+
+
+def build_beside(p: Parameters, work: Workspace) -> Phase[PairBatch]:
+    """Put the parts of the fourth stage together."""
+    return fast.build(_beside(p), work, part=f"-{BESIDE}")
+
+
+def _beside(p: Parameters) -> Parameters:
+    return replace(
+        p,
+        pieces=p.beside_pieces,
+        pieces_kind=p.beside_kind,
+        further_pieces=p.beside_further,
+        weight_power=p.beside_power,
+    )
+
+
 def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
     """Return what the second stage trains."""
-    weights = StudentWeights(
+    return Student(encoder, _weights(p))
+
+
+def _weights(p: Parameters) -> StudentWeights:
+    return StudentWeights(
         distillation=p.layers_distillation,
         ranking=p.layers_ranking,
         alone=p.layers_alone,
@@ -210,7 +308,6 @@ def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
         widths=p.cuts,
         temperature=p.layers_temperature,
     )
-    return Student(encoder, weights)
 
 
 def _counts(corpus: Corpus, tokenizer: Tokenizer, seed: int) -> Tensor:
@@ -223,33 +320,32 @@ def _counts(corpus: Corpus, tokenizer: Tokenizer, seed: int) -> Tensor:
 
 
 def model(p: Parameters, work: Workspace) -> Model:
-    """Return what is exported: table and layers as they are stored, and the same in torch."""
+    """Return what is exported: layers and table as they are stored, and the same in torch."""
     corpus = fast.corpus_of(p, work)
     vocabulary = fast.vocabulary_of(p, work, corpus)
-    encoder = _network(p)
-    work.fill(_student(p, encoder), LAYERS)
-    if p.layers_kept:
-        blend(encoder, _encoder(p, work, corpus, vocabulary), p.layers_kept)
-    encoder.body.places = nn.Parameter(encoder.body.places[: p.max_tokens].clone())
-    served: ContextualEncoder | Whitened = encoder
+    settled = SettledLayers(
+        ProductVectors.empty(vocabulary.size, DIMENSION, p.read_parts), empty_body()
+    )
+    keep_rounded(settled)
+    work.fill(Student(settled, _weights(p)), SETTLED)
+    leave_rounded(settled)
+    settled.body.places = nn.Parameter(settled.body.places[: p.max_tokens].clone())
+    own: SettledLayers | Whitened = settled
     if p.whitening:
-        served = Whitened(encoder, fast.whitening_of(p, corpus, vocabulary, encoder))
-    if p.precision == "fp32":
-        graph = traced_graph(served)
-    else:
-        table = store(encoder.table.detach().numpy(), p.precision)
-        round_weights(served)
-        encoder.table = nn.Parameter(torch.from_numpy(table.widened()))
-        graph = compressed_graph(traced_graph(served), table=table)
+        own = Whitened(settled, fast.whitening_of(p, corpus, vocabulary, settled))
+    second = fast.vocabulary_of(_beside(p), work, corpus, part=f"-{BESIDE}")
+    table = fast.exported_table(_beside(p), work, corpus, second, stage=BESIDE)
+    served = Beside(own, table, weight=p.beside_weight)
+    both = vocabulary.with_beside(second)
     return Model(
-        towers={SHARED: vocabulary.tower(graph, served.rectangle)},
+        towers={SHARED: both.tower(mini_graph(served, p.precision), served.rectangle)},
         name="interlingua-mini",
         family="transformer",
         description=(
-            "Static token vectors under six transformer layers, for search across languages and "
-            "classification. The layers began as those of all-MiniLM-L6-v2 (sentence-transformers, "
-            "Apache-2.0) and were changed by training on: sentences of all languages towards that "
-            "model's vectors of their English."
+            "Six transformer layers over one vocabulary, and static token vectors of another "
+            "beside them, for search across languages and classification. The layers began as "
+            "those of all-MiniLM-L6-v2 (sentence-transformers, Apache-2.0) and were changed by "
+            "training on: sentences of all languages towards that model's vectors of their English."
         ),
         space=SPACE,
         dimension=p.dimension,
@@ -257,7 +353,7 @@ def model(p: Parameters, work: Workspace) -> Model:
         languages=p.languages,
         max_tokens=p.max_tokens,
         pooling="mean",
-        precision=p.precision if p.precision == "fp32" else f"{p.precision} vectors, int8 layers",
+        precision=p.precision if p.precision == "fp32" else f"{p.precision} vectors and layers",
         limits=(
             f"Of a text longer than {p.max_tokens} tokens only the beginning counts.",
             "The order of words is read and hardly used: of a sentence's translation and the same "
@@ -269,12 +365,21 @@ def model(p: Parameters, work: Workspace) -> Model:
     )
 
 
-def _network(p: Parameters) -> ContextualEncoder:
-    """Return an encoder of these sizes, untrained."""
-    network = TokenNetwork(DIMENSION, p.inner)
-    return ContextualEncoder(
-        torch.empty(p.pieces, DIMENSION), network, empty_body(), static_weight=p.static_weight
-    )
+def mini_graph(served: Beside, precision: Precision) -> bytes:
+    """Return the graph of `served`, whose weights are rounded to what the graph stores of them."""
+    if precision == "fp32":
+        return traced_graph(served, features=(2,))
+    table = store(served.table.detach().numpy(), precision)
+    round_weights(served)
+    served.table = nn.Parameter(torch.from_numpy(table.widened()))
+    return compressed_graph(traced_graph(served, features=(2,)), tables={"encoder.table": table})
+
+
+def _network(p: Parameters) -> nn.Module:
+    """Return what is exported, untrained."""
+    read = ProductVectors.empty(p.pieces, DIMENSION, p.read_parts)
+    table = torch.empty(p.beside_pieces, DIMENSION)
+    return Beside(SettledLayers(read, empty_body()), table, weight=p.beside_weight)
 
 
 RECIPE = Recipe(
@@ -282,8 +387,13 @@ RECIPE = Recipe(
     summary="static vectors under the teacher's layers; distillation + ranking",
     scales=SCALES,
     minutes=300,
-    stages=(Stage(name=STATIC, build=fast.build), Stage(name=LAYERS, build=build_layers)),
+    stages=(
+        Stage(name=STATIC, build=fast.build),
+        Stage(name=LAYERS, build=build_layers),
+        Stage(name=SETTLED, build=build_settled),
+        Stage(name=BESIDE, build=build_beside),
+    ),
     model=model,
     network=_network,
-    exported=("precision", "max_tokens", "static_weight", "layers_kept", "whitening"),
+    exported=("precision", "max_tokens", "whitening", "beside_power", "beside_weight"),
 )

@@ -53,12 +53,6 @@ def test_pads_change_nothing(encoder: ContextualEncoder) -> None:
             np.testing.assert_allclose(encoder(sentences(row))[0], vector, atol=1e-5)
 
 
-def test_what_is_exported_is_what_is_trained(encoder: ContextualEncoder) -> None:
-    given = sentences([4, 9, 4], [7], [3, 3])
-    with torch.inference_mode():
-        np.testing.assert_allclose(encoder(given), encoder.rectangle(*given.padded()), atol=1e-5)
-
-
 def test_order_counts(encoder: ContextualEncoder) -> None:
     with torch.inference_mode():
         one, other = encoder(sentences([4, 9, 5], [5, 9, 4]))

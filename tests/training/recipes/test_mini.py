@@ -54,7 +54,7 @@ def test_what_rounding_the_weights_costs_can_be_told(
 
 def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
     del bundle
-    for stage in ("static", "layers"):
+    for stage in ("static", "layers", "beside"):
         rows = read_metrics(run.work.stage(stage) / "metrics.jsonl")
         losses = [row["distillation"] for row in rows if "distillation" in row]
         assert losses[-1] < losses[0]
@@ -66,6 +66,7 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
         ("distillation=0", "no mini without its teacher"),
         ("layers_decay=0", "above 0"),
         ("max_tokens=513", "at most 512"),
+        ("read_parts=100", "divides the dimension"),
         ("layers_kept=1", "below 1"),
         ("whitening=2", "between 0 and 1"),
     ],
