@@ -71,7 +71,8 @@ def compressed_graph(graph: bytes, *, tables: Mapping[str, StoredTable]) -> byte
     nodes: list[NodeProto] = []
     weights: list[TensorProto] = []
     for name in list(kept):
-        if name not in tables and is_compressed(tuple(kept[name].dims)):
+        numbers = kept[name].data_type == TensorProto.FLOAT
+        if name not in tables and numbers and is_compressed(tuple(kept[name].dims)):
             widening, stored = _compressed(kept.pop(name), by_column=name in multipliers)
             nodes += widening
             weights += stored
@@ -115,14 +116,15 @@ def _from_nibbles(
 ) -> tuple[list[NodeProto], list[TensorProto]]:
     """Return the nodes that make a weight in 4 bits again under `name`, and what they make it of.
 
-    Two codes lie in a byte. They are told apart in floating point: OpenVINO divides where ONNX
-    shifts bits, and rounds to the nearest once that has become a part of a weight.
+    Two codes lie in a byte. They are told apart in floating point, which OpenVINO computes when it
+    reads the graph. Bits it would leave to every run, and where ONNX shifts them it divides, and
+    rounds to the nearest once that has become a part of a weight.
     """
     rows, width = stored.codes.shape
     constants = {
         "packed": packed(stored.codes),
         "half_scales": stored.scales.astype(np.float16),
-        "low_bits": np.array(0x0F, dtype=np.uint8),
+        "sixteen": np.array(16, dtype=np.float32),
         "sixteenth": np.array(1 / 16, dtype=np.float32),
         "eight": np.array(8, dtype=np.float32),
         "grouped": np.array([rows, stored.scales.shape[1], GROUP], dtype=np.int64),
@@ -132,11 +134,11 @@ def _from_nibbles(
     n = Names(f"{name}.")
     whole = n.rows if by_column else name
     nodes = [
-        helper.make_node("BitwiseAnd", [n.packed, n.low_bits], [n.low_codes]),
-        helper.make_node("Cast", [n.low_codes], [n.low], to=TensorProto.FLOAT),
         helper.make_node("Cast", [n.packed], [n.both], to=TensorProto.FLOAT),
-        helper.make_node("Sub", [n.both, n.low], [n.without_low]),
-        helper.make_node("Mul", [n.without_low, n.sixteenth], [n.high]),
+        helper.make_node("Mul", [n.both, n.sixteenth], [n.sixteenths]),
+        helper.make_node("Floor", [n.sixteenths], [n.high]),
+        helper.make_node("Mul", [n.high, n.sixteen], [n.without_low]),
+        helper.make_node("Sub", [n.both, n.without_low], [n.low]),
         helper.make_node("Concat", [n.low, n.high], [n.unsigned], axis=1),
         helper.make_node("Sub", [n.unsigned, n.eight], [n.wide]),
         helper.make_node("Reshape", [n.wide, n.grouped], [n.groups]),

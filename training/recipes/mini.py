@@ -107,6 +107,7 @@ class Parameters(fast.Parameters):
     settled_rate: float = 1e-4  # AdamW's, of the layers
     settled_books_rate: float = 5e-4  # and of what they read
     settled_decay: float = 0.6  # part of the steps, at the end
+    settled_kept: float = 0.1  # part of the teacher's own layers, in what is exported
     beside_pieces: Size = 52_000  # of the second vocabulary ...
     beside_kind: PieceKind = "bpe"  # ... which cuts otherwise
     beside_further: float = 0.35  # of a further language's share of its sample
@@ -119,8 +120,8 @@ class Parameters(fast.Parameters):
             raise ValueError("there is no mini without its teacher: distillation is above 0")
         if not 0 < self.layers_decay <= 1 - self.layers_warm_up:
             raise ValueError("layers_decay is above 0, and at most what layers_warm_up leaves")
-        if not 0 <= self.layers_kept < 1:
-            raise ValueError("layers_kept is 0, or a part below 1")
+        if not (0 <= self.layers_kept < 1 and 0 <= self.settled_kept < 1):
+            raise ValueError("layers_kept and settled_kept are 0, or parts below 1")
         if self.dimension % self.read_parts:
             raise ValueError("read_parts divides the dimension")
         if self.max_tokens > PLACES:
@@ -328,6 +329,10 @@ def model(p: Parameters, work: Workspace) -> Model:
     )
     keep_rounded(settled)
     work.fill(Student(settled, _weights(p)), SETTLED)
+    if p.settled_kept:
+        start = teacher_parts()[1]
+        keep_rounded(start)
+        blend(settled.body, start, p.settled_kept)
     leave_rounded(settled)
     settled.body.places = nn.Parameter(settled.body.places[: p.max_tokens].clone())
     own: SettledLayers | Whitened = settled
@@ -395,5 +400,12 @@ RECIPE = Recipe(
     ),
     model=model,
     network=_network,
-    exported=("precision", "max_tokens", "whitening", "beside_power", "beside_weight"),
+    exported=(
+        "precision",
+        "max_tokens",
+        "whitening",
+        "settled_kept",
+        "beside_power",
+        "beside_weight",
+    ),
 )

@@ -22,7 +22,7 @@ from training.graphs.static import StoredTable, store
 from training.graphs.traced import traced_graph
 from training.rounding import keep_rounded, leave_rounded
 
-VOCABULARY, BESIDE, WIDTH = 600, 400, 128
+VOCABULARY, BESIDE, WIDTH = 1200, 400, 128
 TABLE = "encoder.table"
 
 
@@ -116,3 +116,20 @@ def test_another_runtime_reads_the_same_weights(
     here = session.OpenVinoSession(path, dimension=WIDTH, precision="fp32", streams=1).run(inputs)
     there = EncoderSession(path, dimension=WIDTH).run(inputs)
     np.testing.assert_allclose(here, there, atol=1e-4)
+
+
+def test_openvino_has_plain_weights_once_it_has_read_the_graph(
+    encoder: Beside, tmp_path: Path
+) -> None:
+    openvino = pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
+    from service.openvino.weights import fold_constants, store_weights
+
+    settled = copy.deepcopy(encoder)
+    keep_rounded(settled)
+    leave_rounded(settled)
+    path = tmp_path / "encoder.onnx"
+    path.write_bytes(compressed(encoder, settled))
+    model = openvino.Core().read_model(path)
+    fold_constants(model)
+    # Four products a layer, and the table of places; the other tables have their own codes.
+    assert store_weights(model, "int8") >= 2 * 4

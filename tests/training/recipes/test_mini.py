@@ -68,6 +68,7 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
         ("max_tokens=513", "at most 512"),
         ("read_parts=100", "divides the dimension"),
         ("layers_kept=1", "below 1"),
+        ("settled_kept=1", "below 1"),
         ("whitening=2", "between 0 and 1"),
     ],
 )
