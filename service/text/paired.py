@@ -24,6 +24,10 @@ from service.text.vocabulary import pad_rows
 
 _ALL = 2**31
 
+_MOST = 8
+"""Pieces of the second model to a token. Of a script that the first does not know it makes one
+unknown token, however long the text is; a row of thousands would take memory for a whole batch."""
+
 
 class PairedSentencePiece:
     """A row a token: the id of a piece of the first model, then ids of the second, 0 for none.
@@ -84,10 +88,13 @@ class PairedSentencePiece:
 def side_by_side(first: Tokens, second: Tokens) -> npt.NDArray[np.int32]:
     """Return int32 [first, 1 + as many as each takes], `second` moved up by one.
 
+    Each takes eight at most; what is left over then counts for nothing.
+
     >>> side_by_side([7, 8], [1, 2, 3]).tolist()
     [[7, 2, 3], [8, 4, 0]]
     """
-    each = -(-len(second) // max(1, len(first)))
+    each = min(_MOST, -(-len(second) // max(1, len(first))))
+    second = second[: len(first) * each]
     rows = np.zeros((len(first), 1 + each), dtype=np.int32)
     rows[:, 0] = first
     if len(first):
