@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from service.errors import InputError
 from service.inference.slices import slice_by_length
-from service.text.tokenizer import HuggingFaceTokenizer
+from service.text.tokenizer import HuggingFaceTokenizer, Tokenizer
 from training.data.corpus import Corpus
 from training.devices import fast_dtype
 from training.encoders.bert import BertBody, mean_state
@@ -48,6 +48,7 @@ _PARTS = {
 
 _MAX_TOKENS = 128
 _BATCH_TOKENS = 2048
+_COUNTED = 150_000  # sentences whose WordPieces are counted
 _PART = 20_000
 
 Half = npt.NDArray[np.float16]
@@ -133,6 +134,21 @@ def teacher_tokenizer() -> HuggingFaceTokenizer:
     """
     path = _model_directory() / "tokenizer.json"
     return HuggingFaceTokenizer(path.read_text(encoding="utf-8"))
+
+
+def word_counts(corpus: Corpus, tokenizer: Tokenizer, *, seed: int) -> Tensor:
+    """Return how often each of the teacher's WordPieces occurs, float32 [words], 1 at least.
+
+    Args:
+        corpus: Of whose English sentences some are counted.
+        tokenizer: The teacher's.
+        seed: Which.
+    """
+    english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))[:_COUNTED]
+    tokens = tokenizer.encode([corpus.texts[i] for i in english], max_tokens=64).tokens
+    flat = np.fromiter((i for row in tokens for i in row), dtype=np.int64)
+    counts = np.bincount(flat, minlength=tokenizer.vocabulary_size)
+    return torch.from_numpy(counts).float() + 1
 
 
 def _model_directory() -> Path:

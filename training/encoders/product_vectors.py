@@ -62,10 +62,10 @@ def product_vectors(
         parts: How many, a divisor of D.
         seed: Of what the books are fitted on.
     """
-    # More rows than books have entries, of small vocabularies as well.
-    drawn = np.random.default_rng(seed).choice(
-        len(vectors), _DRAWN if len(vectors) > ENTRIES else ENTRIES, p=_shares(occurrences)
-    )
+    if len(vectors) > ENTRIES:
+        drawn = np.random.default_rng(seed).choice(len(vectors), _DRAWN, p=_shares(occurrences))
+    else:
+        drawn = np.arange(ENTRIES) % len(vectors)  # each may have an entry of its own
     quantizer = faiss.ProductQuantizer(vectors.shape[1], parts, 8)
     quantizer.cp.niter = _ROUNDS
     quantizer.cp.min_points_per_centroid = 1

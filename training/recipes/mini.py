@@ -22,10 +22,9 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.optim import AdamW
 
-from service.text.tokenizer import Tokenizer
 from training.averaging import blend
 from training.data.batches import PairBatch
 from training.data.corpus import Corpus
@@ -60,6 +59,7 @@ from training.teacher import (
     empty_body,
     teacher_parts,
     teacher_tokenizer,
+    word_counts,
 )
 from training.translation import SHARED
 from training.vocabulary import PieceKind
@@ -70,7 +70,6 @@ STATIC = "static"
 BESIDE = "beside"
 LAYERS = "layers"
 SETTLED = "settled"
-_COUNTED = 150_000  # English sentences whose WordPieces are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +206,7 @@ def _encoder(
     def fit() -> TokenNetwork:
         tokenizer = teacher_tokenizer()
         names = tokenizer.decode(list(range(tokenizer.vocabulary_size)))
-        counts = _counts(corpus, tokenizer, p.seed)
+        counts = word_counts(corpus, tokenizer, seed=p.seed)
         inputs, outputs, rows = word_pairs(table, vocabulary.tokenizer, names, words)
         told = fit_token_network(
             network, inputs, outputs, counts[rows].sqrt(), steps=p.fitting_steps, seed=p.seed
@@ -296,7 +295,6 @@ def _beside(p: Parameters) -> Parameters:
 
 
 def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
-    """Return what the second stage trains."""
     return Student(encoder, _weights(p))
 
 
@@ -309,15 +307,6 @@ def _weights(p: Parameters) -> StudentWeights:
         widths=p.cuts,
         temperature=p.layers_temperature,
     )
-
-
-def _counts(corpus: Corpus, tokenizer: Tokenizer, seed: int) -> Tensor:
-    """Return how often each of the teacher's WordPieces occurs, float32 [words], 1 at least."""
-    english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))[:_COUNTED]
-    tokens = tokenizer.encode([corpus.texts[i] for i in english], max_tokens=64).tokens
-    flat = np.fromiter((i for row in tokens for i in row), dtype=np.int64)
-    counts = np.bincount(flat, minlength=tokenizer.vocabulary_size)
-    return torch.from_numpy(counts).float() + 1
 
 
 def model(p: Parameters, work: Workspace) -> Model:
@@ -391,7 +380,7 @@ RECIPE = Recipe(
     name="mini",
     summary="static vectors under the teacher's layers; distillation + ranking",
     scales=SCALES,
-    minutes=300,
+    minutes=350,
     stages=(
         Stage(name=STATIC, build=fast.build),
         Stage(name=LAYERS, build=build_layers),

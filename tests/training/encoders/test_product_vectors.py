@@ -74,7 +74,7 @@ def test_books_are_trained_and_codes_are_not(vectors: npt.NDArray[np.float32]) -
 def test_a_small_vocabulary_has_books_too() -> None:
     vectors = np.random.default_rng(1).standard_normal((20, 8)).astype(np.float32)
     found = product_vectors(vectors, np.ones(20, dtype=np.int64), parts=2, seed=0)
-    assert squared_error(found, vectors).max() < 0.5
+    assert squared_error(found, vectors).max() < 1e-6
 
 
 def test_empty_vectors_are_filled_from_a_state(vectors: npt.NDArray[np.float32]) -> None:
