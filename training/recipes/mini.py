@@ -117,10 +117,13 @@ class Parameters(fast.Parameters):
         fast.Parameters.__post_init__(self)
         if not self.distillation:
             raise ValueError("there is no mini without its teacher: distillation is above 0")
-        if not 0 < self.layers_decay <= 1 - self.layers_warm_up:
-            raise ValueError("layers_decay is above 0, and at most what layers_warm_up leaves")
+        for decay in (self.layers_decay, self.settled_decay):
+            if not 0 < decay <= 1 - self.layers_warm_up:
+                raise ValueError("a decay is above 0, and at most what layers_warm_up leaves")
         if not (0 <= self.layers_kept < 1 and 0 <= self.settled_kept < 1):
             raise ValueError("layers_kept and settled_kept are 0, or parts below 1")
+        if not 0 <= self.beside_power <= 1:
+            raise ValueError("beside_power lies between 0 and 1")
         if self.dimension % self.read_parts:
             raise ValueError("read_parts divides the dimension")
         if self.max_tokens > PLACES:
@@ -155,7 +158,7 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
         encoder.body.compile(dynamic=True)
     layers = [weight for name, weight in encoder.named_parameters() if name != "table"]
     return Phase(
-        system=_student(p, encoder),
+        system=Student(encoder, _weights(p)),
         batches=_batches(p, work, corpus, vocabulary, seed=p.seed),
         optimisers=(
             AdamW(layers, lr=p.layers_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
@@ -259,7 +262,7 @@ def _settling(
     encoder = ContextualEncoder(
         torch.empty(vocabulary.size, DIMENSION), TokenNetwork(DIMENSION, p.inner), empty_body()
     )
-    work.fill(_student(p, encoder), LAYERS)
+    work.fill(Student(encoder, _weights(p)), LAYERS)
     if p.layers_kept:
         blend(encoder, _encoder(p, work, corpus, vocabulary), p.layers_kept)
     tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
@@ -292,10 +295,6 @@ def _beside(p: Parameters) -> Parameters:
         further_pieces=p.beside_further,
         weight_power=p.beside_power,
     )
-
-
-def _student(p: Parameters, encoder: ContextualEncoder) -> Student:
-    return Student(encoder, _weights(p))
 
 
 def _weights(p: Parameters) -> StudentWeights:

@@ -65,6 +65,8 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
     [
         ("distillation=0", "no mini without its teacher"),
         ("layers_decay=0", "above 0"),
+        ("settled_decay=0.99", "at most what"),
+        ("beside_power=1.5", "between 0 and 1"),
         ("max_tokens=513", "at most 512"),
         ("read_parts=100", "divides the dimension"),
         ("layers_kept=1", "below 1"),
