@@ -19,7 +19,15 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), LIST)
 CITED = re.compile(r"python (?:-m benchmarks\.|benchmarks/)(?:\\\n|[^`\n#])+")
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru")
-FOLDERS = ("DIR", "MODEL", "MINILM", "minilm", "docs", "models/interlingua-fast")
+FOLDERS = (
+    "DIR",
+    "MODEL",
+    "MINILM",
+    "minilm",
+    "docs",
+    "models/interlingua-fast",
+    "models/interlingua-mini",
+)
 FILES = ("FILE", "PEERS/bin/python", *(f"{code}.txt" for code in LANGUAGES))
 WORDS = {"N": "1", "NAME": "interlingua", "PICTURE": "picture.png"}
 PAIRS = b"sentence1\tsentence2\tscore\na\tb\t5.0\n"
