@@ -11,7 +11,6 @@ of its outputs, what else there is one for each row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,7 @@ import torch
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 from torch import nn
 
-from training.graphs.static import (
-    GROUP,
-    Names,
-    StoredTable,
-    packed,
-    store,
-    table_rows,
-)
+from training.graphs.static import GROUP, StoredTable, packed, store, table_rows
 
 _LEAST_NUMBERS = 1 << 15
 """Weights of fewer numbers stay as they are: biases and norms."""
@@ -57,32 +49,30 @@ def _stored(rows: npt.NDArray[np.float32]) -> StoredTable:
     return store(rows, "int8")
 
 
-def compressed_graph(graph: bytes, *, tables: Mapping[str, StoredTable]) -> bytes:
-    """Return `graph` with its weights in 8 or 4 bits and its tables as `tables` has them.
+def compressed_graph(graph: bytes, *, name: str, table: StoredTable) -> bytes:
+    """Return `graph` with its weights in 8 or 4 bits and one that is looked up in as `table`.
 
     Args:
         graph: Traced (`training.graphs.traced`), of a module whose weights `round_weights` has
             rounded.
-        tables: What stands in place of the weights that ids are looked up in, by their names.
+        name: Of the weight that ids are looked up in.
+        table: What stands in its place.
     """
     model = onnx.load_from_string(graph)
-    kept = {weight.name: weight for weight in model.graph.initializer}
+    kept = {weight.name: weight for weight in model.graph.initializer if weight.name != name}
     multipliers = {node.input[1] for node in model.graph.node if node.op_type == "MatMul"}
     nodes: list[NodeProto] = []
     weights: list[TensorProto] = []
-    for name in list(kept):
-        numbers = kept[name].data_type == TensorProto.FLOAT
-        if name not in tables and numbers and is_compressed(tuple(kept[name].dims)):
-            widening, stored = _compressed(kept.pop(name), by_column=name in multipliers)
+    for other in list(kept):
+        numbers = kept[other].data_type == TensorProto.FLOAT
+        if numbers and is_compressed(tuple(kept[other].dims)):
+            widening, stored = _compressed(kept.pop(other), by_column=other in multipliers)
             nodes += widening
             weights += stored
     for node in model.graph.node:
-        if node.op_type == "Gather" and node.input[0] in tables:
-            name = node.input[0]
-            kept.pop(name)
-            prefix = "" if len(tables) == 1 else f"{name}."
-            rows, stored = table_rows(tables[name], ids=node.input[1], prefix=prefix)
-            nodes += [*rows, helper.make_node("Identity", [f"{prefix}rows"], [node.output[0]])]
+        if node.op_type == "Gather" and node.input[0] == name:
+            rows, stored = table_rows(table, ids=node.input[1])
+            nodes += [*rows, helper.make_node("Identity", ["rows"], [node.output[0]])]
             weights += stored
         else:
             nodes.append(node)
@@ -131,7 +121,7 @@ def _from_nibbles(
         "whole": np.array([rows, width], dtype=np.int64),
         "last": np.array([-1], dtype=np.int64),
     }
-    n = Names(f"{name}.")
+    n = _Names(f"{name}.")
     whole = n.rows if by_column else name
     nodes = [
         helper.make_node("Cast", [n.packed], [n.both], to=TensorProto.FLOAT),
@@ -152,3 +142,13 @@ def _from_nibbles(
     return nodes, [
         numpy_helper.from_array(array, f"{name}.{part}") for part, array in constants.items()
     ]
+
+
+class _Names:
+    """What is made, by its own name behind a prefix."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+
+    def __getattr__(self, name: str) -> str:
+        return self._prefix + name

@@ -124,54 +124,37 @@ def static_graph(stored: StoredTable) -> bytes:
 
 
 def table_rows(
-    stored: StoredTable, *, ids: str = "ids", prefix: str = ""
+    stored: StoredTable, *, ids: str = "ids"
 ) -> tuple[list[NodeProto], list[TensorProto]]:
-    """Return the nodes that make `rows` float32 [batch, tokens, D] of `ids`, and their weights.
-
-    Args:
-        stored: The table.
-        ids: Where the ids come from, int64 [batch, tokens].
-        prefix: Before the names of all that is made, `rows` among them.
-    """
-    n = Names(prefix)
+    """Return the nodes that make `rows` float32 [batch, tokens, D] of `ids`, and their weights."""
     if stored.precision == "fp32":
-        table = numpy_helper.from_array(stored.codes, n.table)
-        return [helper.make_node("Gather", [n.table, ids], [n.rows])], [table]
-    nodes, weights = _codes(stored, n)
+        table = numpy_helper.from_array(stored.codes, "table")
+        return [helper.make_node("Gather", ["table", ids], ["rows"])], [table]
+    nodes, weights = _codes(stored)
     width, groups = stored.codes.shape[1], stored.scales.shape[1]
     nodes += [
-        helper.make_node("Gather", [n.codes, ids], [n.row_codes]),
-        helper.make_node("Cast", [n.row_codes], [n.row_numbers], to=TensorProto.FLOAT),
-        helper.make_node("Gather", [n.scales, ids], [n.row_scales]),
+        helper.make_node("Gather", ["codes", ids], ["row_codes"]),
+        helper.make_node("Cast", ["row_codes"], ["row_numbers"], to=TensorProto.FLOAT),
+        helper.make_node("Gather", ["scales", ids], ["row_scales"]),
     ]
     if groups == 1:
-        return [*nodes, helper.make_node("Mul", [n.row_numbers, n.row_scales], [n.rows])], weights
+        return [*nodes, helper.make_node("Mul", ["row_numbers", "row_scales"], ["rows"])], weights
     nodes += [
-        helper.make_node("Reshape", [n.row_numbers, n.grouped], [n.group_numbers]),
-        helper.make_node("Unsqueeze", [n.row_scales, n.last_axis], [n.group_scales]),
-        helper.make_node("Mul", [n.group_numbers, n.group_scales], [n.group_rows]),
-        helper.make_node("Reshape", [n.group_rows, n.joined], [n.rows]),
+        helper.make_node("Reshape", ["row_numbers", "grouped"], ["group_numbers"]),
+        helper.make_node("Unsqueeze", ["row_scales", "last_axis"], ["group_scales"]),
+        helper.make_node("Mul", ["group_numbers", "group_scales"], ["group_rows"]),
+        helper.make_node("Reshape", ["group_rows", "joined"], ["rows"]),
     ]
     shapes = {
-        n.grouped: [0, 0, groups, width // groups],
-        n.joined: [0, 0, width],
-        n.last_axis: [-1],
+        "grouped": [0, 0, groups, width // groups],
+        "joined": [0, 0, width],
+        "last_axis": [-1],
     }
     weights += [
         numpy_helper.from_array(np.array(shape, dtype=np.int64), name)
         for name, shape in shapes.items()
     ]
     return nodes, weights
-
-
-class Names:
-    """What is made, by its own name behind a prefix."""
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-
-    def __getattr__(self, name: str) -> str:
-        return self._prefix + name
 
 
 def packed(codes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
@@ -181,27 +164,27 @@ def packed(codes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return both
 
 
-def _codes(stored: StoredTable, n: Names) -> tuple[list[NodeProto], list[TensorProto]]:
+def _codes(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]:
     """Return the nodes that make `codes` int8 [V, D] and `scales` float32 [V, groups]."""
     if stored.precision == "int8":
         return [], [
-            numpy_helper.from_array(stored.codes, n.codes),
-            numpy_helper.from_array(stored.scales, n.scales),
+            numpy_helper.from_array(stored.codes, "codes"),
+            numpy_helper.from_array(stored.scales, "scales"),
         ]
     # Two codes a byte in the file. All that these nodes read is constant, so ONNX Runtime computes
     # them once, when it loads the graph, and each request gathers from 8-bit codes.
-    constants: dict[str, npt.NDArray[Any]] = {
-        n.packed: packed(stored.codes),
-        n.half_scales: stored.scales.astype(np.float16),
-        n.low_bits: np.array(0x0F, dtype=np.uint8),
-        n.four: np.array(4, dtype=np.uint8),
-        n.eight: np.array(8, dtype=np.int8),
+    constants = {
+        "packed": packed(stored.codes),
+        "half_scales": stored.scales.astype(np.float16),
+        "low_bits": np.array(0x0F, dtype=np.uint8),
+        "four": np.array(4, dtype=np.uint8),
+        "eight": np.array(8, dtype=np.int8),
     }
     return [
-        helper.make_node("BitwiseAnd", [n.packed, n.low_bits], [n.low]),
-        helper.make_node("BitShift", [n.packed, n.four], [n.high], direction="RIGHT"),
-        helper.make_node("Concat", [n.low, n.high], [n.unsigned], axis=1),
-        helper.make_node("Cast", [n.unsigned], [n.shifted], to=TensorProto.INT8),
-        helper.make_node("Sub", [n.shifted, n.eight], [n.codes]),
-        helper.make_node("Cast", [n.half_scales], [n.scales], to=TensorProto.FLOAT),
+        helper.make_node("BitwiseAnd", ["packed", "low_bits"], ["low"]),
+        helper.make_node("BitShift", ["packed", "four"], ["high"], direction="RIGHT"),
+        helper.make_node("Concat", ["low", "high"], ["unsigned"], axis=1),
+        helper.make_node("Cast", ["unsigned"], ["shifted"], to=TensorProto.INT8),
+        helper.make_node("Sub", ["shifted", "eight"], ["codes"]),
+        helper.make_node("Cast", ["half_scales"], ["scales"], to=TensorProto.FLOAT),
     ], [numpy_helper.from_array(value, name) for name, value in constants.items()]

@@ -230,7 +230,7 @@ def _encoder(
         network,
         body,
         static_weight=p.static_weight,
-        products=fast_dtype(work.device) if p.layers_products == "fast" else torch.float32,
+        products=_products(p, work),
     )
 
 
@@ -365,7 +365,8 @@ def mini_graph(served: Beside, precision: Precision) -> bytes:
     table = store(served.table.detach().numpy(), precision)
     round_weights(served)
     served.table = nn.Parameter(torch.from_numpy(table.widened()))
-    return compressed_graph(traced_graph(served, features=(2,)), tables={"encoder.table": table})
+    graph = traced_graph(served, features=(2,))
+    return compressed_graph(graph, name="encoder.table", table=table)
 
 
 def _network(p: Parameters) -> nn.Module:
@@ -377,7 +378,7 @@ def _network(p: Parameters) -> nn.Module:
 
 RECIPE = Recipe(
     name="mini",
-    summary="static vectors under the teacher's layers; distillation + ranking",
+    summary="the teacher's layers beside static vectors; distillation + ranking",
     scales=SCALES,
     minutes=350,
     stages=(

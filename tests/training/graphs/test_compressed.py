@@ -54,7 +54,7 @@ def stored_table(encoder: Beside) -> StoredTable:
 
 def compressed(encoder: Beside, rounded: Beside) -> bytes:
     full = traced_graph(rounded, features=(2,))
-    return compressed_graph(full, tables={TABLE: stored_table(encoder)})
+    return compressed_graph(full, name=TABLE, table=stored_table(encoder))
 
 
 BITS = pytest.mark.parametrize("rounded", [8, 4], indirect=True, ids=["8 bits", "4 bits"])
