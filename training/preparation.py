@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,12 @@ from training.data.catalogue import find_source, refuse_research_only
 from training.data.cleaning import cleaning_table
 from training.data.corpus import Corpus, CorpusPlan, build_corpus, load_corpus, save_corpus
 from training.data.folder import DataFolder
+from training.data.scored_pairs import (
+    ScoredPairs,
+    load_scored_pairs,
+    read_scored_pairs,
+    save_scored_pairs,
+)
 from training.parameters import TextParameters
 from training.workspace import Workspace
 
@@ -127,8 +134,48 @@ def _fingerprint(folder: DataFolder, plan: CorpusPlan, *, research: bool) -> str
     return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
-def provenance(corpus: Corpus) -> tuple[DataSource, ...]:
+def prepare_scored_pairs(
+    work: Workspace,
+    names: Sequence[str],
+    *,
+    languages: Sequence[str],
+    evaluation: Sequence[str],
+    research: bool,
+) -> list[ScoredPairs]:
+    """Return the training pairs with scores of the sets `names`, and keep them.
+
+    Args:
+        work: Keeps them.
+        names: Of sets under eval/; the folder may lack them.
+        languages: Of the pairs.
+        evaluation: Sets whose sentences are left out, but for their training files.
+        research: Whether sets for research use only are allowed; the model must not ship then.
+
+    Raises:
+        InputError: A set may not be used, or cannot be read.
+    """
+    if not research:
+        refuse_research_only(names)
+
+    def make() -> list[ScoredPairs]:
+        folder = work.folder()
+        read = partial(
+            read_scored_pairs,
+            folder,
+            languages=languages,
+            evaluation=evaluation,
+            progress=work.progress,
+        )
+        return [pairs for name in names for pairs in read(name)]
+
+    return work.keep("scored.json", make, save=save_scored_pairs, load=load_scored_pairs)
+
+
+def provenance(corpus: Corpus, scored: Sequence[ScoredPairs] = ()) -> tuple[DataSource, ...]:
     """Return what the model's card has to say of each source."""
+    counts = Counter(corpus.pairs_by_source())
+    for pairs in scored:
+        counts[pairs.set] += len(pairs.scores)
     return tuple(
         DataSource(
             name=name,
@@ -136,6 +183,6 @@ def provenance(corpus: Corpus) -> tuple[DataSource, ...]:
             attribution=find_source(name).attribution,
             sentence_pairs=pairs,
         )
-        for name, pairs in corpus.pairs_by_source().items()
+        for name, pairs in counts.items()
         if pairs
     )

@@ -13,12 +13,11 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from service.text.tokenizer import Tokenizer
 from training.data.corpus import Corpus
 from training.development import encode
-from training.encoders.settled import SettledLayers
 
 _SAMPLED = 300  # sentences of a language that the map is fitted on
 _LEAST_SPREAD = 0.1
@@ -70,23 +69,3 @@ def fit_whitening(
     texts = [corpus.texts[number] for number in np.concatenate(chosen)]
     tokens = tokenizer.encode(texts, max_tokens=longest).tokens
     return partial_whitening(encode(encoder, tokens, torch.device("cpu")), power)
-
-
-class Whitened(nn.Module):
-    """An encoder whose vectors are mapped at the end; what is exported.
-
-    Args:
-        encoder: Gives vectors [B, D].
-        whitening: float32 [D, D], symmetric.
-    """
-
-    def __init__(self, encoder: SettledLayers, whitening: npt.NDArray[np.float32]) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.whitening = nn.Linear(len(whitening), len(whitening), bias=False)
-        self.whitening.weight = nn.Parameter(torch.from_numpy(whitening))
-
-    def rectangle(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Return vectors [B, D] of ids int64 [B, S], mask bool [B, S]."""
-        mapped: Tensor = self.whitening(self.encoder.rectangle(ids, mask))
-        return mapped

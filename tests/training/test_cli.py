@@ -104,7 +104,9 @@ def test_what_training_has_read_is_not_changed_at_export(trained: Path, tmp_path
     result = _run("export", str(trained), str(tmp_path / "other"), "--set", "pieces=300")
     assert result.exit_code == 1
     assert "pieces was read in training" in result.output
-    assert "precision, weight_power, whitening, max_tokens" in result.output
+    assert "precision, weight_power, whitening, scored_steps, scored_kept, max_tokens" in (
+        result.output
+    )
     assert not (tmp_path / "other").exists()
 
 

@@ -158,6 +158,20 @@ SOURCES = (
         "FLORES-200 dev sentences as in SIB-200: leave it out where SIB-200 is reported",
     ),
     Source(
+        "sts_ja_ko",
+        "CC BY-SA 4.0",
+        "Ham et al. 2020, KorSTS (Kakao Brain), after Cer et al. 2017; "
+        "Kurihara et al. 2022, JSTS (Yahoo Japan)",
+        "github.com/kakaobrain/kor-nlu-datasets and github.com/yahoojapan/JGLUE, training parts",
+    ),
+    Source(
+        "stsb",
+        "research use",
+        "Cer et al. 2017, STS benchmark; Philip May, stsb-multi-mt",
+        "github.com/PhilipMay/stsb-multi-mt: texts keep the terms of their own sources",
+        open=False,
+    ),
+    Source(
         "multi30k",
         "research use",
         "Elliott, Frank, Sima'an, Specia 2016; Elliott et al. 2017; Barrault et al. 2018",

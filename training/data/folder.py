@@ -101,11 +101,21 @@ def open_folder(root: Path | None) -> DataFolder:
     return folder
 
 
-def evaluation_sentences(folder: DataFolder, protocols: Iterable[str]) -> Iterator[str]:
-    """Yield every sentence of the named evaluation sets, so that training can leave them out."""
+def evaluation_sentences(
+    folder: DataFolder, protocols: Iterable[str], *, passing: str = ""
+) -> Iterator[str]:
+    """Yield every sentence of the named evaluation sets, so that training can leave them out.
+
+    Args:
+        folder: The data folder.
+        protocols: The sets.
+        passing: Files whose names match this are passed over.
+    """
     broken = BrokenLines("skip")
     for protocol in protocols:
         for path in folder.evaluation_files(protocol):
+            if passing and path.match(passing):
+                continue
             columns = [name for name in read_header(path) if name not in _NO_TEXT]
             for values in read_tsv(path, columns, broken):
                 yield from values

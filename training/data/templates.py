@@ -90,8 +90,8 @@ def _compose(
 def write_template_folder(root: Path, seed: int = 0) -> Path:
     """Write a data folder of these sentences at `root` and return it.
 
-    Two thirds are n-way lines to train on; the last third is there as a Tatoeba-like search task,
-    as similarity judgements, and as topics.
+    Two thirds are n-way lines to train on, in two languages with scores of similarity besides; the
+    last third is there as a Tatoeba-like search task, as similarity judgements, and as topics.
     """
     sentences = template_sentences(seed)
     train, held_out = sentences[:256], sentences[256:]
@@ -103,18 +103,21 @@ def write_template_folder(root: Path, seed: int = 0) -> Path:
         for name, rows in (("train", train), ("dev", held_out)):
             topics = [f"{sentence.texts[language]}\t{sentence.topic}" for sentence in rows]
             write_gzip(root / "eval/topics" / f"{language}.{name}.tsv.gz", ["text\tlabel", *topics])
-        scored = [
-            f"{a.texts[language]}\t{b.texts[language]}\t{_similarity(a, b):.1f}"
-            for a, b in zip(held_out, [*held_out[1:], held_out[0]], strict=True)
-        ]
-        write_gzip(
-            root / "eval/stsb" / f"{language}.dev.tsv.gz",
-            ["sentence1\tsentence2\tscore", *scored],
-        )
+        write_gzip(root / "eval/stsb" / f"{language}.dev.tsv.gz", _scored(held_out, language))
+        if language in ("fr", "ja"):
+            path = root / "eval/template_scores" / f"{language}.train.tsv.gz"
+            write_gzip(path, _scored(train, language))
         if language != "en":
             pairs = [f"{s.texts[language]}\t{s.texts['en']}" for s in held_out]
             write_gzip(root / "eval/tatoeba" / f"{language}-en.tsv.gz", [f"{language}\ten", *pairs])
     return root
+
+
+def _scored(sentences: list[TemplateSentence], language: str) -> list[str]:
+    """Return the lines of a file: each sentence, the next one, and how alike the two are."""
+    pairs = zip(sentences, [*sentences[1:], sentences[0]], strict=True)
+    rows = [f"{a.texts[language]}\t{b.texts[language]}\t{_similarity(a, b):.1f}" for a, b in pairs]
+    return ["sentence1\tsentence2\tscore", *rows]
 
 
 def _similarity(first: TemplateSentence, second: TemplateSentence) -> float:

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from training.encoders.mapped import Mapped
 from training.encoders.settled import SettledLayers
-from training.whitening import Whitened
 
 
 class Beside(nn.Module):
@@ -25,7 +25,7 @@ class Beside(nn.Module):
         weight: Of their half.
     """
 
-    def __init__(self, encoder: SettledLayers | Whitened, table: Tensor, *, weight: float) -> None:
+    def __init__(self, encoder: SettledLayers | Mapped, table: Tensor, *, weight: float) -> None:
         super().__init__()
         self.encoder = encoder
         none = torch.zeros(1, table.shape[1])

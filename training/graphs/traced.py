@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from training.encoders.beside import Beside
+from training.encoders.mapped import Mapped
 from training.encoders.settled import SettledLayers
 from training.encoders.states import SentenceEncoder
-from training.whitening import Whitened
 
-Traceable = SentenceEncoder | SettledLayers | Whitened | Beside
+Traceable = SentenceEncoder | SettledLayers | Mapped | Beside
 
 _OPSET = 18
 

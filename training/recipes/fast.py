@@ -8,6 +8,7 @@ meaning where ranking alone brings translations together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,9 +16,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from training.closeness import ClosenessPlan, Part, fit_closeness, taught_translations
 from training.data.batches import PairBatch, PairBatches, Sentences
 from training.data.corpus import Corpus
 from training.data.mixing import Mixing, make_buckets
+from training.data.scored_pairs import ScoredPairs
 from training.development import HeldOutSearch
 from training.encoders.static import StaticEncoder, flatten_lengths, random_table
 from training.encoders.warm_start import teacher_table
@@ -28,7 +31,14 @@ from training.objectives.distillation import Distillation
 from training.objectives.ranking import InBatchRanking, NestedRanking
 from training.optimisers import RowAdam
 from training.parameters import TEMPLATES, Size, TextParameters
-from training.preparation import EVERYTHING, LABELLED, corpus_plan, prepare_corpus, provenance
+from training.preparation import (
+    EVERYTHING,
+    LABELLED,
+    corpus_plan,
+    prepare_corpus,
+    prepare_scored_pairs,
+    provenance,
+)
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
 from training.served_vocabulary import ServedVocabulary
@@ -88,6 +98,9 @@ class Parameters(TextParameters):
     teacher_sentences: Size = 800_000  # English ones that get a vector, 910 a second
     weight_power: float = 0.8  # of token weights when the training is over; 1 leaves them alone
     whitening: float = 0.2  # of what is exported; 0 leaves the vectors as they were trained
+    scored: tuple[str, ...] = ("sts_ja_ko",)  # sets of scored pairs that the last map is fitted on
+    scored_steps: Size = 400  # of that fit
+    scored_kept: float = 100.0  # weight of where vectors are, in it
     precision: Precision = "int4"  # of the stored table
     max_tokens: Size = 512  # of a text that is served
     log_every: int = 50
@@ -106,6 +119,8 @@ class Parameters(TextParameters):
             raise ValueError("weight_power lies between 0 and 1")
         if not 0 <= self.whitening <= 1:
             raise ValueError("whitening lies between 0 and 1")
+        if self.scored_kept < 0:
+            raise ValueError("scored_kept is 0 or above")
         if self.batch < 4 or self.steps < 1:
             raise ValueError("batch is at least 4 and steps at least 1")
 
@@ -115,6 +130,8 @@ SCALES = at_scales(
         languages=("en", "de", "fr", "es", "ja"),
         **TEMPLATES,
         evaluation=EVERYTHING,  # heads are fitted on sentences from the same templates
+        scored=("template_scores",),
+        scored_steps=20,
         pieces=256,
         vocabulary_characters=100_000,
         batch=64,
@@ -140,6 +157,7 @@ def build(p: Parameters, work: Workspace, *, part: str = "") -> Phase[PairBatch]
         part: Told apart by this where a run has several vocabularies.
     """
     corpus = corpus_of(p, work)
+    scored_of(p, work)  # kept for the export, which may have no data folder
     vocabulary = vocabulary_of(p, work, corpus, part=part)
     tokens = prepare_shared_tokens(
         work, corpus.texts, vocabulary, longest=p.longest, name=f"tokens{part}.npz"
@@ -191,7 +209,8 @@ def model(p: Parameters, work: Workspace) -> Model:
     corpus = corpus_of(p, work)
     vocabulary = vocabulary_of(p, work, corpus)
     table = exported_table(p, work, corpus, vocabulary, stage=STAGE)
-    stored = store(table.numpy(), p.precision)
+    closeness = closeness_of(p, work, corpus, [Part(StaticEncoder(table), vocabulary.tokenizer)])
+    stored = store((table @ torch.from_numpy(closeness)).numpy(), p.precision)
     encoder = StaticEncoder(torch.from_numpy(stored.widened()))
 
     def reference(ids: Tensor, mask: Tensor) -> Tensor:
@@ -220,14 +239,14 @@ def model(p: Parameters, work: Workspace) -> Model:
             "Words of languages that it was not trained for fall into meaningless pieces.",
         ),
         research=p.research,
-        data=provenance(corpus),
+        data=provenance(corpus, scored_of(p, work)),
     )
 
 
 def exported_table(
     p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary, *, stage: str
 ) -> Tensor:
-    """Return the table of a stage as it is exported, float32 [V, D]: flattened and whitened."""
+    """Return the table of a stage flattened and whitened, float32 [V, D]."""
     table = flatten_lengths(work.trained(stage)["encoder.table"].cpu(), p.weight_power)
     if not p.whitening:
         return table
@@ -277,6 +296,36 @@ def whitening_of(
     )
 
 
+def scored_of(p: Parameters, work: Workspace) -> list[ScoredPairs]:
+    """Return the pairs that people have scored."""
+    return prepare_scored_pairs(
+        work,
+        p.scored if p.distillation else (),
+        languages=p.languages,
+        evaluation=EVERYTHING,
+        research=p.research,
+    )
+
+
+def closeness_of(
+    p: Parameters, work: Workspace, corpus: Corpus, parts: Sequence[Part]
+) -> npt.NDArray[np.float32]:
+    """Return the last map [D, D] of vectors that are the sum of `parts`."""
+    pairs = scored_of(p, work)
+    if not pairs:
+        return np.eye(p.dimension, dtype=np.float32)
+    work.progress.title("closeness: a map of the vectors towards people's scores")
+    translations = taught_translations(
+        corpus,
+        teacher_of(p, work, corpus),
+        mixing_of(p),
+        without=NO_SENTENCE_PAIRS,
+        seed=p.seed,
+    )
+    plan = ClosenessPlan(steps=p.scored_steps, kept=p.scored_kept, longest=p.longest, seed=p.seed)
+    return fit_closeness(parts, pairs, translations, plan)
+
+
 def mixing_of(p: Parameters) -> Mixing:
     """Return how often which language and source is drawn."""
     return Mixing(
@@ -295,5 +344,8 @@ RECIPE = Recipe(
     stages=(Stage(name=STAGE, build=build),),
     model=model,
     network=lambda p: StaticEncoder(torch.empty(p.pieces, p.dimension)),
-    exported=("precision", "weight_power", "whitening", "max_tokens"),
+    exported=(
+        *("precision", "weight_power", "whitening", "scored_steps", "scored_kept"),
+        "max_tokens",
+    ),
 )

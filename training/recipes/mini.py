@@ -26,6 +26,7 @@ from torch import nn
 from torch.optim import AdamW
 
 from training.averaging import blend
+from training.closeness import Part
 from training.data.batches import PairBatch
 from training.data.corpus import Corpus
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
@@ -33,9 +34,10 @@ from training.development import HeldOutSearch
 from training.devices import fast_dtype
 from training.encoders.beside import Beside
 from training.encoders.contextual import ContextualEncoder
+from training.encoders.mapped import Mapped
 from training.encoders.product_vectors import ProductVectors, product_vectors
 from training.encoders.settled import SettledLayers
-from training.encoders.static import flatten_lengths
+from training.encoders.static import StaticEncoder, flatten_lengths
 from training.encoders.token_network import TokenNetwork, fit_token_network, word_pairs
 from training.export import Model
 from training.graphs.compressed import compressed_graph, round_weights
@@ -63,13 +65,9 @@ from training.teacher import (
 )
 from training.translation import SHARED
 from training.vocabulary import PieceKind
-from training.whitening import Whitened
 from training.workspace import Workspace
 
-STATIC = "static"
-BESIDE = "beside"
-LAYERS = "layers"
-SETTLED = "settled"
+STATIC, LAYERS, SETTLED, BESIDE = "static", "layers", "settled", "beside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +75,7 @@ class Parameters(fast.Parameters):
     """What may be changed with `--set`; those of the static vectors are the recipe `fast`'s."""
 
     sources: tuple[str, ...] = fast.PAIRWISE + fast.N_WAY + fast.LEXICA + fast.ENGLISH
+    scored_kept: float = 50.0  # the layers have more to say of closeness than pieces have
     inner: Size = 1024  # of the network below the layers
     fitting_steps: int = 1500  # of that network, before all else
     layers_steps: Size
@@ -132,7 +131,7 @@ class Parameters(fast.Parameters):
 
 SCALES = at_scales(
     smoke=Parameters(
-        **asdict(fast.SCALES["smoke"]) | {"precision": "int4"},
+        **asdict(fast.SCALES["smoke"]) | {"precision": "int4", "scored_kept": 50.0},
         beside_pieces=192,
         settled_steps=16,
         fitting_steps=20,
@@ -239,7 +238,7 @@ def build_settled(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     corpus = fast.corpus_of(p, work)
     vocabulary = fast.vocabulary_of(p, work, corpus)
     encoder = _settling(p, work, corpus, vocabulary).to(work.device)
-    layers = list(encoder.body.parameters())
+    layers = encoder.body.parameters()
     return Phase(
         system=Student(encoder, replace(_weights(p), alone=0.0)),
         batches=_batches(p, work, corpus, vocabulary, seed=p.seed + 1),
@@ -323,12 +322,16 @@ def model(p: Parameters, work: Workspace) -> Model:
         blend(settled.body, start, p.settled_kept)
     leave_rounded(settled)
     settled.body.places = nn.Parameter(settled.body.places[: p.max_tokens].clone())
-    own: SettledLayers | Whitened = settled
-    if p.whitening:
-        own = Whitened(settled, fast.whitening_of(p, corpus, vocabulary, settled))
+    whitening = fast.whitening_of(p, corpus, vocabulary, settled)
     second = fast.vocabulary_of(_beside(p), work, corpus, part=f"-{BESIDE}")
     table = fast.exported_table(_beside(p), work, corpus, second, stage=BESIDE)
-    served = Beside(own, table, weight=p.beside_weight)
+    parts = (
+        Part(Mapped(settled, whitening), vocabulary.tokenizer),
+        Part(StaticEncoder(table), second.tokenizer, p.beside_weight),
+    )
+    closeness = fast.closeness_of(p, work, corpus, parts)
+    own = Mapped(settled, whitening @ closeness)
+    served = Beside(own, table @ torch.from_numpy(closeness), weight=p.beside_weight)
     both = vocabulary.with_beside(second)
     return Model(
         towers={SHARED: both.tower(mini_graph(served, p.precision), served.rectangle)},
@@ -354,7 +357,7 @@ def model(p: Parameters, work: Workspace) -> Model:
             "Words of languages that it was not trained for fall into meaningless pieces.",
         ),
         research=p.research,
-        data=provenance(corpus),
+        data=provenance(corpus, fast.scored_of(p, work)),
     )
 
 
@@ -390,11 +393,7 @@ RECIPE = Recipe(
     model=model,
     network=_network,
     exported=(
-        "precision",
-        "max_tokens",
-        "whitening",
-        "settled_kept",
-        "beside_power",
-        "beside_weight",
+        *("precision", "max_tokens", "whitening", "scored_steps", "scored_kept"),
+        *("settled_kept", "beside_power", "beside_weight"),
     ),
 )

@@ -8,7 +8,7 @@ from service.errors import InputError
 from training.data.catalogue import SOURCES, find_source, refuse_research_only
 
 
-@pytest.mark.parametrize("name", ["multi30k", "wmt_pairs", "wmt_nway"])
+@pytest.mark.parametrize("name", ["multi30k", "wmt_pairs", "wmt_nway", "stsb"])
 def test_research_only_sources_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="research use only"):
         refuse_research_only(["tatoeba", name])

@@ -1,0 +1,139 @@
+"""A last map towards people's scores."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from scipy.stats import pearsonr
+
+from service.text.vocabulary import Vocabulary, WordTokenizer
+from tests.training.made import make_corpus
+from training.closeness import (
+    ClosenessPlan,
+    Part,
+    TaughtTranslations,
+    fit_closeness,
+    taught_translations,
+)
+from training.data.mixing import Mixing
+from training.data.scored_pairs import ScoredPairs
+from training.encoders.static import StaticEncoder
+from training.teacher import TeacherVectors
+
+WIDTH, HEEDED = 16, 6
+WORDS = tuple(map("".join, product("abcdefgh", "aeiouy", "lmnrst")))
+TOKENIZER = WordTokenizer(Vocabulary(lower=True, words=WORDS))
+Vectors = npt.NDArray[np.float32]
+
+
+@cache
+def table() -> torch.Tensor:
+    generator = torch.Generator().manual_seed(3)
+    return torch.randn(TOKENIZER.vocabulary_size, WIDTH, generator=generator)
+
+
+def part(weight: float = 1.0) -> Part:
+    return Part(StaticEncoder(table()), TOKENIZER, weight)
+
+
+def unit(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    divided: Vectors = vectors / lengths
+    return divided
+
+
+def vectors_of(texts: list[str]) -> Vectors:
+    ids = [[TOKENIZER.word_id(word) for word in text.split()] for text in texts]
+    return unit(np.stack([table()[row].mean(0).numpy() for row in ids]))
+
+
+def judged(count: int, *, seed: int) -> ScoredPairs:
+    """Return pairs whose scores heed the first few directions of the vectors alone."""
+    random = np.random.default_rng(seed)
+    texts = [" ".join(random.choice(WORDS, 3)) for _ in range(2 * count)]
+    heeded = unit(vectors_of(texts)[:, :HEEDED])
+    scores = (heeded[:count] * heeded[count:]).sum(1)
+    return ScoredPairs("made", "de", texts[:count], texts[count:], scores.tolist())
+
+
+def agreement(pairs: ScoredPairs, found: Vectors) -> float:
+    first, second = (unit(vectors_of(texts) @ found) for texts in (pairs.first, pairs.second))
+    return float(pearsonr((first * second).sum(1), pairs.scores).statistic)
+
+
+def plan(*, kept: float, steps: int = 150) -> ClosenessPlan:
+    return ClosenessPlan(steps=steps, kept=kept, longest=64, seed=0)
+
+
+def translated(count: int) -> TaughtTranslations:
+    """Return sentences beside themselves, with their own vectors for the teacher's."""
+    texts = judged(count, seed=9).first
+    return TaughtTranslations(texts, texts, vectors_of(texts))
+
+
+def test_unseen_pairs_come_to_agree_with_people() -> None:
+    unseen = judged(300, seed=2)
+    found = fit_closeness([part()], [judged(900, seed=1)], [], plan(kept=0.0, steps=400))
+    before = agreement(unseen, np.eye(WIDTH, dtype=np.float32))
+    assert before < 0.7
+    assert agreement(unseen, found) > before + 0.1
+
+
+def test_what_is_kept_stays_where_it_was() -> None:
+    texts = translated(400)
+    turned = {}
+    for kept in (0.0, 1000.0):
+        found = fit_closeness([part()], [judged(600, seed=1)], [texts], plan(kept=kept))
+        now = unit(vectors_of(texts.sentences) @ found)
+        turned[kept] = 1 - float((now * vectors_of(texts.sentences)).sum(1).mean())
+    assert turned[1000.0] < 0.2 * turned[0.0]
+
+
+def test_parts_share_one_map_and_their_weights_count() -> None:
+    pairs, texts, unseen = judged(400, seed=1), translated(100), judged(300, seed=2)
+    fitted = plan(kept=1.0, steps=100)
+    # The same encoder twice is the same encoder, whatever its two weights are.
+    alone = fit_closeness([part()], [pairs], [texts], fitted)
+    twice = fit_closeness([part(0.5), part(2.0)], [pairs], [texts], fitted)
+    assert agreement(unseen, twice) == pytest.approx(agreement(unseen, alone), abs=0.003)
+    other = Part(StaticEncoder(table().flip(1)), TOKENIZER)
+    less, more = (
+        fit_closeness([part(weight), other], [pairs], [texts], fitted) for weight in (0.2, 5.0)
+    )
+    assert agreement(unseen, more) > agreement(unseen, less) + 0.03
+
+
+def test_a_fit_is_the_same_again() -> None:
+    pairs, texts = judged(200, seed=1), translated(100)
+    one, other = (fit_closeness([part()], [pairs], [texts], plan(kept=1.0)) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_translations_come_with_the_vectors_of_their_own_english() -> None:
+    corpus = make_corpus({"de": 6, "fr": 3})
+    english = corpus.sentences_of("en")
+    taught = english[english != english[1]]  # all but one of German's
+    row = np.full(len(corpus.texts), -1, dtype=np.int64)
+    row[taught] = np.arange(len(taught))
+    vectors = np.random.default_rng(0).normal(size=(len(taught), 4)).astype(np.float16)
+    teacher = TeacherVectors(row, vectors)
+    found = taught_translations(corpus, teacher, Mixing(), without=(), seed=0)
+    assert [len(of.sentences) for of in found] == [5, 3]
+    for of in found:
+        for sentence, translation, vector in zip(of.sentences, of.english, of.teacher, strict=True):
+            assert translation == f"en {sentence}"
+            np.testing.assert_array_equal(vector, vectors[row[corpus.texts.index(translation)]])
+
+
+@pytest.mark.parametrize("without", [(), ("made",)])
+def test_sources_that_are_no_sentences_are_left_out(without: tuple[str, ...]) -> None:
+    corpus = make_corpus({"de": 4})
+    row = np.arange(len(corpus.texts))
+    teacher = TeacherVectors(row, np.ones((len(row), 4), dtype=np.float16))
+    found = taught_translations(corpus, teacher, Mixing(), without=without, seed=0)
+    assert len(found) == (0 if without else 1)
