@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from service.api.auth import needs
 from service.api.body import NDJSON, json_body, lines, media_type, parse_json
 from service.api.classifiers import describe_classifier_head
+from service.api.corpora import corpus_named
 from service.api.jobs import FIT, job_answer
 from service.api.limits import check_count
 from service.api.openapi import answer, body
@@ -74,7 +75,7 @@ async def fit_classifier(
     corpus = None
     if wanted.corpus is not None:
         work.require(Scope.SEARCH)
-        corpus = await work.run(work.resources.corpora.get, wanted.corpus.name)
+        corpus = await corpus_named(wanted.corpus.name, work)
     collector = ExampleCollector(
         multi_label=wanted.multi_label, contradictions=wanted.contradictions
     )

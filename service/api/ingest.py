@@ -67,6 +67,7 @@ class Ingest:
         self._work = work
         self._model = model
         self._encoder: Encoder | None = None
+        self._streamed = False
         self._inserted = self._updated = self._truncated = self._failed = self._lines = 0
         self._errors: list[Event] = []
         self._batch: dict[str, Incoming] = {}
@@ -94,6 +95,7 @@ class Ingest:
         Raises:
             InputError: Not one line is a document.
         """
+        self._streamed = True
         try:
             if self._model is not None:
                 await self._choose_encoder()
@@ -191,7 +193,8 @@ class Ingest:
 
     async def _store(self, batch: Batch, encoded: Vectors) -> None:
         vectors = batch.vectors(encoded, dimension=self._corpus.dimension)
-        counts = await self._work.run(self._corpus.upsert, batch.documents, vectors)
+        write = self._work.write_part if self._streamed else self._work.write
+        counts = await write(self._corpus.name, self._corpus.upsert, batch.documents, vectors)
         self._inserted += counts.inserted
         self._updated += counts.updated
         self._work.metrics.documents_written.labels(self._corpus.name).inc(len(batch.documents))

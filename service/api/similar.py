@@ -113,9 +113,9 @@ async def _search(
         by_margin=request.margin,
     )
     _check_queries(request, work)
-    corpus = await work.run(_corpus, work.resources, request.corpus)
+    corpus = await work.read(_corpus, work.resources, request.corpus)
     if request.languages is not None:
-        await work.run(_check_languages, request.languages, corpus, work.resources)
+        await work.read(_check_languages, request.languages, corpus, work.resources)
     vectors = await _query_vectors(request, corpus, work)
     started = time.perf_counter()
     # What takes many searches ends with its request; one alone is not worth watching the client.

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import Depends, FastAPI, Request
 
 from service.api.headcount import Headcount
+from service.api.turns import Turns
 from service.classification.classifiers import Classifiers
 from service.errors import ConflictError, NotFoundError, UnavailableError
 from service.inference.choosing import Choice
@@ -141,6 +142,7 @@ class State:
         rates: How fast those keys are used that have a limit.
         headcount: The requests that are answered now.
         one_projection: Held while texts are laid out on a plane, which takes a core.
+        turns_to_write: Held while something is written to a corpus.
     """
 
     settings: Settings
@@ -152,6 +154,7 @@ class State:
     rates: Rates = field(default_factory=Rates)
     headcount: Headcount = field(init=False)
     one_projection: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    turns_to_write: Turns = field(default_factory=Turns)
     _resources: Resources | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Annotated, ParamSpec, TypeVar
 
+import anyio
 import anyio.to_thread
 from fastapi import Depends, Header, Request
 from starlette.requests import ClientDisconnect
@@ -55,6 +56,7 @@ class Work:
         self.max_line_bytes = state.settings.max_body_bytes
         self.one_projection = state.one_projection
         self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
+        self._turns_to_write = state.turns_to_write
         self._request = request
         self._given_up = False
 
@@ -131,8 +133,48 @@ class Work:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Return what a blocking `call` returns, run on another thread."""
+        """Return what a blocking `call` returns, run on another thread.
+
+        It shares the threads with every read: what may wait for others for long is no call for it.
+        """
         return await anyio.to_thread.run_sync(lambda: call(*args, **kwargs))
+
+    async def write(
+        self,
+        corpus: str,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Return what a blocking `call` returns that changes `corpus`, begun in its turn.
+
+        Past the request's time one that still waits for its turn is dropped; one that has begun is
+        waited for, since its client must learn whether it was done.
+
+        Raises:
+            DeadlineError: The request's time ran out.
+        """
+        return await self._write(corpus, self._seconds_left(), lambda: call(*args, **kwargs))
+
+    async def write_part(
+        self,
+        corpus: str,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Write one batch of a streamed body, as `write` does; each has the whole timeout."""
+        return await self._write(corpus, self.timeout_seconds, lambda: call(*args, **kwargs))
+
+    async def _write(self, corpus: str, seconds: float, call: Callable[[], Result]) -> Result:
+        turns = self._turns_to_write.of(corpus)
+        async with self._in_time(seconds):
+            await turns.acquire()
+        try:
+            # The turns bound the threads that there are.
+            return await anyio.to_thread.run_sync(call, limiter=anyio.CapacityLimiter(1))
+        finally:
+            turns.release()
 
     async def read(
         self,
@@ -148,7 +190,7 @@ class Work:
         Raises:
             DeadlineError: The request's time ran out.
         """
-        async with self._in_time():
+        async with self._in_time(self._seconds_left()):
             return await anyio.to_thread.run_sync(
                 lambda: call(*args, **kwargs), abandon_on_cancel=True
             )
@@ -221,16 +263,16 @@ class Work:
     async def _awaited(self) -> AsyncIterator[None]:
         """Give up what runs inside when the request's time is over or its client is gone."""
         try:
-            async with self.client_there(), self._in_time():
+            async with self.client_there(), self._in_time(self._seconds_left()):
                 yield
         except (ClientDisconnect, asyncio.CancelledError):
             self._given_up = True
             raise
 
     @asynccontextmanager
-    async def _in_time(self) -> AsyncIterator[None]:
+    async def _in_time(self, seconds: float) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(self._seconds_left()) as time_left:
+            async with asyncio.timeout(seconds) as time_left:
                 yield
         except TimeoutError:
             if not time_left.expired():

@@ -25,6 +25,7 @@ from service.search.checks import (
     key_after,
     unit_vectors,
 )
+from service.search.database import in_turn
 from service.search.document import Document, Hit
 from service.search.fields import FieldTypes, check_declared, check_filter
 from service.search.filters import Condition, Filter, compile_conditions
@@ -141,7 +142,7 @@ class Corpus:
             check_whole(documents)
         if not documents:
             return UpsertCounts(0, 0)
-        with self._live.writing, self._store.transaction() as transaction:
+        with self._writing() as transaction:
             change = transaction.upsert(documents, unit)
             self._live.commit(transaction, change)
         updated = change.replaced
@@ -187,7 +188,7 @@ class Corpus:
 
     def delete(self, ids: Sequence[str]) -> int:
         """Delete by id; return how many were there."""
-        with self._live.writing, self._store.transaction() as transaction:
+        with self._writing() as transaction:
             return self._delete(transaction, transaction.keys_of(ids))
 
     def delete_where(self, filter: Filter) -> int:
@@ -198,7 +199,7 @@ class Corpus:
         # Before anything is deleted: {"not": {"tpoic": "law"}} would match every document.
         with self._store.snapshot() as snapshot:
             self._require_fields(snapshot, filter)
-        with self._live.writing, self._store.transaction() as transaction:
+        with self._writing() as transaction:
             return self._delete(transaction, transaction.keys_where(condition))
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
@@ -290,6 +291,14 @@ class Corpus:
     def settle(self) -> None:
         """Wait until its index is as its policy wants it, and saved where that is due."""
         self._live.settle()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Transaction]:
+        with (
+            in_turn(self._live.writing, self._store.path) as seconds_left,
+            self._store.transaction(seconds_left) as transaction,
+        ):
+            yield transaction
 
     def _neighbours(
         self, snapshot: Snapshot, queries: Vectors, k: int, condition: Condition | None
