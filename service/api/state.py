@@ -137,24 +137,24 @@ class State:
         metrics: What is counted.
         phase: Where the service is in its life.
         failure: Why loading failed, for the operator.
-        leaving: Whether probes are told that it will stop, while requests are still taken.
         keys: What opens the service.
         rates: How fast those keys are used that have a limit.
         headcount: The requests that are answered now.
         one_projection: Held while texts are laid out on a plane, which takes a core.
         turns_to_write: Held while something is written to a corpus.
+        departure: Set once it will stop soon, for what waits for nothing that a stop needs.
     """
 
     settings: Settings
     metrics: Metrics
     phase: Phase = Phase.LOADING
     failure: BaseException | None = None
-    leaving: bool = False
     keys: Keys = field(init=False)
     rates: Rates = field(default_factory=Rates)
     headcount: Headcount = field(init=False)
     one_projection: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     turns_to_write: Turns = field(default_factory=Turns)
+    departure: asyncio.Event = field(default_factory=asyncio.Event)
     _resources: Resources | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -177,6 +177,11 @@ class State:
     def device_lost(self) -> bool:
         """Whether a model cannot be run any more in this process."""
         return self._resources is not None and self._resources.device_lost
+
+    @property
+    def leaving(self) -> bool:
+        """Whether probes are told that it will stop, while requests are still taken."""
+        return self.departure.is_set()
 
     @property
     def takes_requests(self) -> bool:
@@ -202,7 +207,7 @@ class State:
 
     def begin_leaving(self) -> None:
         """Tell probes that it will stop soon; requests are taken as before."""
-        self.leaving = True
+        self.departure.set()
 
     def begin_draining(self) -> None:
         """Refuse what comes from now on; what is running goes on."""

@@ -41,6 +41,7 @@ class Work:
         max_inputs: Texts that the request may have.
         max_line_bytes: Of one line, where the body is a stream of lines.
         one_projection: Held while texts are laid out on a plane.
+        departure: Set once the service will stop soon.
         timeout_seconds: What the client gives the request, at most what the operator does.
     """
 
@@ -55,6 +56,7 @@ class Work:
         self.max_inputs = state.settings.max_inputs
         self.max_line_bytes = state.settings.max_body_bytes
         self.one_projection = state.one_projection
+        self.departure = state.departure
         self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
         self._turns_to_write = state.turns_to_write
         self._request = request

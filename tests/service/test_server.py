@@ -193,6 +193,34 @@ def test_answers_before_a_stop_end_their_connections(tmp_path: Path, tiny_bundle
     process.communicate()
 
 
+@pytest.mark.e2e
+def test_what_outlasts_a_stop_is_told_so(tmp_path: Path, tiny_bundle: Path) -> None:
+    process = start(tmp_path, tiny_bundle, "--port", "0", "--drain-seconds", "0.5")
+    url = httpx.URL(url_of(process))
+    connections = []
+    for path in ("/embed", "/v1/embeddings"):
+        connection = http.client.HTTPConnection(url.host, url.port, timeout=20)
+        connection.putrequest("POST", path)
+        connection.putheader("content-type", "application/json")
+        connection.putheader("content-length", "1000")
+        connection.endheaders(b'{"inp')
+        connections.append(connection)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    plain, openai = (connection.getresponse() for connection in connections)
+    assert (plain.status, openai.status) == (503, 503)
+    assert plain.headers["content-type"] == "application/problem+json"
+    problem = json.loads(plain.read())
+    assert problem["type"] == "urn:interlingua:problem:unavailable"
+    assert problem["request_id"] == plain.headers["x-request-id"]
+    assert plain.headers["retry-after"]
+    assert json.loads(openai.read())["error"]["code"] == "unavailable"
+    assert process.wait(20) == 0
+    _, errors = process.communicate()
+    assert "Traceback" not in errors
+    assert "status=503" in errors
+
+
 async def test_what_a_kept_connection_has_sent_is_answered_before_a_stop() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 204, "headers": []})
