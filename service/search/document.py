@@ -228,7 +228,11 @@ def check_scalar(value: object, field: str) -> Scalar:
             raise InputError(
                 "A string holds no NUL and no lone surrogates.", field=field, given=value
             )
-    elif isinstance(value, int):
+    elif isinstance(value, int | float):
+        if not math.isfinite(value):
+            raise InputError("A number is finite.", field=field, given=value)
+        # Of an integer that 64 bits do not hold a JSON parser makes a float, which is that of its
+        # neighbours too.
         if abs(value) > MAX_INTEGER:
             raise InputError(
                 "An integer has at most 64 bits.",
@@ -236,9 +240,6 @@ def check_scalar(value: object, field: str) -> Scalar:
                 given=value,
                 remedy="Send it as a string.",
             )
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise InputError("A number is finite.", field=field, given=value)
     else:
         raise InputError(
             "A metadata value is a string, number, boolean, null, or a list of these.",

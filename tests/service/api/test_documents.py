@@ -112,6 +112,20 @@ async def test_what_cannot_be_stored_is_refused_whole(
     assert (await library.client.get("/corpora/library")).json()["documents"] == len(DOCUMENTS)
 
 
+@pytest.mark.parametrize("written", ["9223372036854775808", "18446744073709551617", "-1e19"])
+async def test_an_integer_beyond_64_bits_is_refused_before_it_becomes_another(
+    library: Running, written: str
+) -> None:
+    record = f'{{"id": "a", "text": "b", "metadata": {{"n": {written}}}}}'
+    headers = {"content-type": "application/json"}
+    body = f'{{"documents": [{record}]}}'
+    sent = await library.client.post(PATH, content=body, headers=headers)
+    assert_problem(sent, 422, field="documents[0].metadata.n")
+    body = f'{{"inputs": "cat", "filter": {{"n": {written}}}}}'
+    asked = await library.client.post("/similar", content=body, headers=headers)
+    assert_problem(asked, 422, field="filter.n")
+
+
 @pytest.mark.parametrize(
     ("params", "status", "field"),
     [
