@@ -87,6 +87,7 @@ async def upsert_documents(
         async for event in events:
             counts = event
         return Json(counts)
+    check_parameters(request.query_params, (), body=UpsertRequest.model_fields)
     wanted = await _read_documents(request)
     check_count(
         wanted.documents,

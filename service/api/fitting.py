@@ -69,6 +69,8 @@ async def fit_classifier(
     classifiers = work.resources.classifiers
     classifiers.check_free(name)
     streamed = media_type(request) in NDJSON
+    if not streamed:
+        check_parameters(request.query_params, _OWN_PARAMETERS, body=FitRequest.model_fields)
     wanted = _from_query(request) if streamed else await _read_request(request)
     _check_sources(wanted, streamed=streamed)
     encoder = work.resources.encoder(wanted.model)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi import Query as Parameter
 
 from service.api.auth import needs
@@ -20,7 +20,7 @@ from service.api.openapi import answer, body
 from service.api.responses import Json, JsonRows
 from service.api.schemas.similar import MAX_HITS, MAX_NEIGHBOURS, HitAnswer, SimilarRequest
 from service.api.state import Resources
-from service.api.validation import called
+from service.api.validation import called, check_parameters
 from service.api.work import Work, WorkOf
 from service.demo.loader import DEMO_NAME
 from service.errors import InputError, NotFoundError, TooLargeError, in_field
@@ -43,6 +43,9 @@ from service.text.language import languages_of
 
 router = APIRouter(tags=["search"])
 
+_PARAMETERS = frozenset({"q", "corpus", "k", "languages", "min_score", "offset", "filter", "model"})
+"""Of the search by GET."""
+
 
 @router.post(
     "/similar",
@@ -64,6 +67,7 @@ async def similar(
 @router.get("/similar", responses=answer(list[HitAnswer], "The neighbours, best first"))
 @needs(Scope.SEARCH)
 async def similar_to_one(
+    http: Request,
     work: WorkOf,
     q: Annotated[str, Parameter(description="A text", examples=["Warum schwimmt Eis?"])],
     corpus: Annotated[str | None, Parameter(description="Where to look")] = None,
@@ -84,6 +88,7 @@ async def similar_to_one(
     model: Annotated[str | None, Parameter(description="A loaded model")] = None,
 ) -> Json:
     """Find the documents nearest to one text: for curl and the address bar."""
+    check_parameters(http.query_params, _PARAMETERS)
     request = SimilarRequest(
         inputs=[q],
         corpus=corpus,

@@ -112,6 +112,15 @@ async def test_what_cannot_be_stored_is_refused_whole(
     assert (await library.client.get("/corpora/library")).json()["documents"] == len(DOCUMENTS)
 
 
+@pytest.mark.parametrize("name", ["model", "space", "broken", "moddel"])
+async def test_a_parameter_beside_a_json_body_is_refused(library: Running, name: str) -> None:
+    body = {"documents": [{"id": "new", "text": "A river."}]}
+    response = await library.client.post(PATH, json=body, params={name: "refuse"})
+    remedy = str(assert_problem(response, 422, field=name)["remedy"])
+    assert ("body" in remedy) == (name in ("model", "space"))
+    assert_problem(await library.client.get(f"{PATH}/new"), 404)
+
+
 @pytest.mark.parametrize("written", ["9223372036854775808", "18446744073709551617", "-1e19"])
 async def test_an_integer_beyond_64_bits_is_refused_before_it_becomes_another(
     library: Running, written: str

@@ -393,6 +393,14 @@ async def test_any_encoder_of_the_space_will_do_and_no_other(
         assert "tiny" in str(problem["remedy"])
 
 
+async def test_a_parameter_beside_a_json_body_is_refused(running: Running) -> None:
+    path, body = "/classifiers/subjects2", {"examples": EXAMPLES}
+    answer = await running.client.put(path, params={"multi_label": "true"}, json=body)
+    assert "body" in str(assert_problem(answer, 422, field="multi_label")["remedy"])
+    answer = await running.client.put(path, params={"wiat": "true"}, json=body)
+    assert "wait" in str(assert_problem(answer, 422, field="wiat")["remedy"])
+
+
 async def test_a_misspelt_parameter_beside_lines_is_refused(running: Running) -> None:
     answer = await running.client.put(
         "/classifiers/subjects2",

@@ -162,6 +162,11 @@ async def test_the_get_form_too(library: Running, params: dict[str, str], field:
     assert_problem(response, 422 if wrong_value else 400, field=field)
 
 
+async def test_a_misspelt_parameter_is_refused(library: Running) -> None:
+    response = await library.client.get("/similar", params={"q": "a", "min_scor": "0.5"})
+    assert "min_score" in str(assert_problem(response, 422, field="min_scor")["remedy"])
+
+
 async def test_without_a_corpus_it_says_how_to_make_one(running: Running) -> None:
     problem = assert_problem(await running.client.post("/similar", json={"inputs": "a"}), 404)
     assert "PUT /corpora" in str(problem["remedy"])
