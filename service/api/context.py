@@ -48,7 +48,7 @@ class RequestContext:
         texts: How many texts were embedded.
         characters: Of these texts.
         tokens: Of these texts, after they were cut.
-        truncated: Positions of texts that were cut.
+        truncated: Positions of inputs that were cut: texts, or documents made of several.
         tokenize_seconds: Of these texts, as the two that follow.
         queue_seconds: That they waited for the model.
         inference_seconds: That the model took.
@@ -72,12 +72,29 @@ class RequestContext:
     search_seconds: float | None = None
 
     def add(
-        self, embedded: Embedded, texts: Sequence[str], *, model: str, on_gpu: bool = False
+        self,
+        embedded: Embedded,
+        texts: Sequence[str],
+        *,
+        model: str,
+        on_gpu: bool = False,
+        places: Sequence[int] | None = None,
     ) -> None:
-        """Take the figures of embedded `texts`; a streamed request adds several times."""
+        """Take the figures of embedded `texts`; a streamed request adds several times.
+
+        Args:
+            embedded: The figures.
+            texts: Of what.
+            model: That embedded them.
+            on_gpu: Whether it did so on a GPU.
+            places: Of the input that each text is a part of, ascending; each its own where None.
+        """
         self.model = model
         self.on_gpu = on_gpu
-        self.truncated += [position + self.texts for position in embedded.truncated]
+        for position in embedded.truncated:
+            place = position + self.texts if places is None else places[position]
+            if place not in self.truncated[-1:]:
+                self.truncated.append(place)
         self.texts += len(texts)
         self.characters += sum(map(len, texts))
         self.tokens += sum(embedded.tokens)

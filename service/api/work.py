@@ -71,6 +71,7 @@ class Work:
         field: str = "inputs",
         most: int | None = None,
         told: bool = True,
+        places: Sequence[int] | None = None,
     ) -> Embedded:
         """Return the vectors of the request's texts; its body must have been read whole.
 
@@ -81,6 +82,7 @@ class Work:
             field: Where the texts stood, for errors.
             most: `max_inputs` where None; given where the request's were counted already.
             told: Whether the answer's headers tell of them; they are not its inputs where not.
+            places: Of the input that each text is a part of; see `RequestContext.add`.
 
         Raises:
             TooLargeError: More texts than are allowed.
@@ -90,17 +92,24 @@ class Work:
         """
         check_count(texts, self.max_inputs if most is None else most, field=field)
         async with self.client_there():
-            return await self._embed(encoder, texts, options, self._seconds_left(), told=told)
+            return await self._embed(
+                encoder, texts, options, self._seconds_left(), told=told, places=places
+            )
 
     async def embed_part(
-        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions | None = None
+        self,
+        encoder: Encoder,
+        texts: Sequence[str],
+        options: EmbedOptions | None = None,
+        *,
+        places: Sequence[int] | None = None,
     ) -> Embedded:
         """Return the vectors of one batch of a streamed body; each batch has the whole timeout.
 
         The connection is not watched: what comes from it next is the rest of the body, and its
         reader learns of a client that is gone.
         """
-        return await self._embed(encoder, texts, options, self.timeout_seconds)
+        return await self._embed(encoder, texts, options, self.timeout_seconds, places=places)
 
     async def _embed(
         self,
@@ -110,6 +119,7 @@ class Work:
         seconds: float,
         *,
         told: bool = True,
+        places: Sequence[int] | None = None,
     ) -> Embedded:
         options = replace(options or EmbedOptions(), client=self.grant.client)
         try:
@@ -125,9 +135,16 @@ class Work:
         except TimeoutError:
             raise self._too_late() from None
         if told:
-            self._context.add(embedded, texts, model=encoder.name, on_gpu=encoder.on_gpu)
+            self._context.add(
+                embedded, texts, model=encoder.name, on_gpu=encoder.on_gpu, places=places
+            )
         self.metrics.observe_embedded(embedded)
         return embedded
+
+    @property
+    def truncated(self) -> int:
+        """How many of the inputs were cut."""
+        return len(self._context.truncated)
 
     async def run(
         self,

@@ -123,6 +123,10 @@ class MilvusCorpus:
         """Return how many documents it has, in one request."""
         return self._count('id != ""')
 
+    def count_vectors(self) -> int:
+        """Return how many vectors it has: one a document."""
+        return self.count()
+
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert or replace `documents`, in one request."""
         unit = unit_vectors(vectors, dimension=self.dimension, rows=len(documents))

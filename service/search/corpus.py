@@ -131,6 +131,11 @@ class Corpus:
         """Return how many documents it has."""
         return self.info().documents
 
+    def count_vectors(self) -> int:
+        """Return how many vectors it has."""
+        with self._store.snapshot() as snapshot, self._live.current(snapshot) as index:
+            return len(index)
+
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert or replace `documents`, all or none."""
         rows = int(vector_counts(documents).sum())

@@ -174,6 +174,30 @@ async def test_long_documents_are_answered_with_the_passage(running: Running) ->
     assert "passage" not in hits[1]
 
 
+async def test_a_document_of_any_number_of_passages_is_one_document(running: Running) -> None:
+    running.state.settings.max_inputs = 8
+    await running.client.put("/corpora/long", json={"passages": {"words": 10}})
+    # A word of a hundred pieces is more than the model reads, and a passage can be.
+    cut = "cat" * 400
+    documents = [
+        {"id": "long", "text": LONG * 8},
+        {"id": "cut", "text": f"{cut}. {LONG * 2} {cut}. {LONG} {cut}."},
+        {"id": "short", "text": "Fresh bread."},
+    ]
+    path = "/corpora/long/documents"
+    for counted, sent in (
+        ("inserted", await running.client.post(path, json={"documents": documents})),
+        ("updated", await running.client.post(path, content=as_lines(*documents), headers=NDJSON)),
+    ):
+        assert sent.status_code == 200, sent.text
+        assert (sent.json()[counted], sent.json()["truncated"]) == (3, 1)
+        assert sent.headers["x-truncated"] == "1"
+        assert sent.headers["x-truncated-count"] == "1"
+    vectors = running.state.resources.corpora.get("long").count_vectors()
+    assert vectors > 8 * 3
+    assert await running.metric("interlingua_index_vectors", corpus="long") == vectors
+
+
 async def test_a_policy_out_of_range_is_refused(running: Running) -> None:
     refused = await running.client.put("/corpora/long", json={"passages": {"words": 1}})
     assert_problem(refused, 422, field="passages.words")
