@@ -35,6 +35,7 @@ from service.search.query import (
     MAX_DEPTH,
     Found,
     Query,
+    check_directions,
     check_texts,
     find,
 )
@@ -117,11 +118,13 @@ async def _search(
         grouping=_grouping(request),
         by_margin=request.margin,
     )
-    _check_queries(request, work)
+    field, queries = _queries(request)
+    _check_queries(request, queries, work, field=field)
     corpus = await work.read(_corpus, work.resources, request.corpus)
     if request.languages is not None:
         await work.read(_check_languages, request.languages, corpus, work.resources)
     vectors = await _query_vectors(request, corpus, work)
+    check_directions(vectors, queries, field=field)
     started = time.perf_counter()
     # What takes many searches ends with its request; one alone is not worth watching the client.
     many = query.by_margin or query.grouping is not None
@@ -132,10 +135,17 @@ async def _search(
     return await work.read(lambda: JsonRows(answer_of(found)))
 
 
-def _check_queries(request: SimilarRequest, work: Work) -> None:
-    """Refuse blank queries, more than texts are allowed, and more neighbours than memory is for."""
+def _queries(request: SimilarRequest) -> tuple[str, Sequence[object]]:
+    """Return the field that says what to look for, and what it says."""
     given = {"inputs": request.inputs, "ids": request.ids, "vectors": request.vectors}
     ((field, queries),) = [(name, rows) for name, rows in given.items() if rows is not None]
+    return field, queries
+
+
+def _check_queries(
+    request: SimilarRequest, queries: Sequence[object], work: Work, *, field: str
+) -> None:
+    """Refuse blank queries, more than texts are allowed, and more neighbours than memory is for."""
     check_count(queries, work.max_inputs, field=field)
     if request.inputs is not None:
         check_texts(request.inputs, field=field)
