@@ -21,6 +21,15 @@ def normalise(vectors: Vectors) -> Vectors:
     return scaled
 
 
+def cosines(vectors: Vectors, other: Vectors) -> Vectors:
+    """Return the cosine of each of `vectors` [batch, dimension] with `other`, all of length 1.
+
+    Rounded sums may lie a little beyond 1, which no cosine does.
+    """
+    clipped: Vectors = np.clip(vectors @ other, np.float32(-1), np.float32(1))
+    return clipped
+
+
 def finish(vectors: Vectors, *, dimensions: int | None, normalised: bool) -> Vectors:
     """Cut `vectors` to their first `dimensions`, then normalise.
 

@@ -206,3 +206,16 @@ async def test_errors_have_text_embeddings_inferences_members_too(running: Runni
         assert problem["error_type"] == "Validation"
         assert problem["error"].startswith(problem["detail"])
     assert "error" not in (await running.client.post("/similar", json={})).json()
+
+
+async def test_no_cosine_lies_beyond_one(running: Running, tiny_encoder: Encoder) -> None:
+    texts = [f"The cat sleeps on windowsill {number}." for number in range(64)]
+    vectors = tiny_encoder.encode(texts)
+    beyond = [t for t, v in zip(texts, vectors, strict=True) if (vectors @ v).max() > 1]
+    assert beyond, "or the test shows nothing"
+    for text in beyond:
+        inputs = {"source_sentence": text, "sentences": texts}
+        response = await running.client.post("/similarity", json={"inputs": inputs})
+        assert max(response.json()) <= 1
+        response = await running.client.post("/rerank", json={"query": text, "texts": texts})
+        assert max(place["score"] for place in response.json()) <= 1
