@@ -31,6 +31,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+class _Null:
+    """What JSON calls null."""
+
+    def __repr__(self) -> str:
+        return "null"
+
+
+NULL = _Null()
+"""Is `given` where null was: None there means that there is no value to tell."""
+
+
+def as_given(value: object) -> object:
+    """Return what an error is told as `given` where a client sent `value`."""
+    return NULL if value is None else value
+
+
 class InterlinguaError(Exception):
     """Base of all errors raised on purpose.
 

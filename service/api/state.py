@@ -74,16 +74,29 @@ class Resources:
             NotFoundError: No model of that name is loaded.
             InputError: The model does not know `language`.
         """
-        if name is None:
-            return require_language(self.default_encoder, language)
+        encoder = (
+            self.default_encoder
+            if name is None
+            else self.encoder_named(
+                name, remedy="Leave the field out for the first of them, or name one."
+            )
+        )
+        return require_language(encoder, language)
+
+    def encoder_named(self, name: str, *, remedy: str = "Name one of them.") -> Encoder:
+        """Return the encoder called `name`.
+
+        Raises:
+            NotFoundError: No model of that name is loaded; `remedy` says what to do.
+        """
         if name not in self.encoders:
             raise NotFoundError(
                 f"No model of this name is loaded; loaded: {', '.join(self.encoders)}.",
                 field="model",
                 given=name,
-                remedy="Leave the field out for the first of them, or name one.",
+                remedy=remedy,
             )
-        return require_language(self.encoders[name], language)
+        return self.encoders[name]
 
     def encoder_for_space(
         self, space: str, *, preferred: str, named: str | None, language: str | None = None

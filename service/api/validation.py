@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from service.errors import InputError, MalformedError
+from service.errors import InputError, MalformedError, as_given
 
 _SHAPE_SUFFIXES = ("_type", "_parsing", "missing", "too_short")
 """Ends of pydantic's error types where the shape is wrong, not the value: 400 and not 422."""
@@ -32,7 +32,7 @@ def explain(
     return error_class(
         "This field is required." if missing else _sentence(first["msg"]),
         field=field_name(path) or None,
-        given=None if missing else first.get("input"),
+        given=None if missing else as_given(first.get("input")),
         remedy=_remedy(path, model),
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from service.errors import NotFoundError, StorageError
+from service.errors import StorageError
 from service.inference.session import Vectors
 from service.search.backend import CorpusInfo, Page, UpsertCounts
 from service.search.checks import (
@@ -23,6 +23,7 @@ from service.search.checks import (
     check_unique,
     check_whole,
     key_after,
+    no_such_document,
     unit_vectors,
 )
 from service.search.database import in_turn
@@ -155,7 +156,10 @@ class Corpus:
 
     def get_document(self, id: str) -> Document:
         """Return one document, or raise NotFoundError."""
-        return self.get_documents([id])[0]
+        found = self.find([id])
+        if id not in found:
+            raise no_such_document(self.name, id, field="id")
+        return found[id]
 
     def get_documents(self, ids: Sequence[str]) -> list[Document]:
         """Return the documents in the order of `ids`."""
@@ -355,9 +359,7 @@ class Corpus:
         keys = snapshot.keys_of(ids)
         for id in ids:
             if id not in keys:
-                raise NotFoundError(
-                    f"Corpus {self.name!r} has no document of this id.", field="ids", given=id
-                )
+                raise no_such_document(self.name, id, field="ids")
         return [keys[id] for id in ids]
 
 

@@ -109,10 +109,11 @@ def _vector(value: object, dimension: int, field: str) -> Vectors:
         raise InputError(
             f"The corpus takes vectors of {dimension} numbers, this one has {vector.size}.",
             field=field,
+            given=value,
             remedy="Send vectors of the corpus' own space, or leave them out to have them made.",
         )
     if not np.isfinite(vector).all():
-        raise InputError("A vector holds a number that is not finite.", field=field)
+        raise InputError("A vector holds a number that is not finite.", field=field, given=value)
     return vector
 
 

@@ -99,6 +99,12 @@ async def test_null_means_not_given(running: Running) -> None:
     assert response.status_code == 200
 
 
+async def test_null_where_a_value_is_due_is_quoted(running: Running) -> None:
+    for inputs, field in ((None, "inputs"), (["a", None], "inputs[1]")):
+        response = await running.client.post("/embed", json={"inputs": inputs})
+        assert assert_problem(response, 400, field=field)["given"] == "null"
+
+
 async def test_unknown_fields_are_ignored(running: Running) -> None:
     response = await running.client.post("/embed", json={"inputs": "a", "task": "x", "prefix": 1})
     assert response.status_code == 200

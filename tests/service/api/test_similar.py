@@ -245,6 +245,7 @@ async def test_hits_come_in_pages_and_in_the_fields_asked_for(library: Running) 
         ({"group": {}}, "group"),
         ({"group": {"score": 0.5, "field": "a"}}, "group"),
         ({"group": {"score": 2}}, "group.score"),
+        ({"group": {"field": ""}}, "group.field"),
     ],
 )
 async def test_what_a_search_cannot_do_is_refused(
