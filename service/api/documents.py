@@ -25,6 +25,7 @@ from service.api.schemas.corpora import (
     UpsertAnswer,
     UpsertRequest,
 )
+from service.api.schemas.similar import CONDITIONS
 from service.api.spool import checked_lines
 from service.api.validation import check_parameters
 from service.api.work import WorkOf
@@ -37,7 +38,7 @@ from service.security.grants import Scope
 router = APIRouter(prefix="/corpora/{name}/documents", tags=["corpora"])
 
 FilterParameter = Annotated[
-    str | None, Query(description='Conditions on metadata, as JSON: {"topic": "law"}')
+    str | None, Query(description=f"Conditions on metadata, as JSON: {CONDITIONS}")
 ]
 
 _read_documents = json_body(UpsertRequest)
