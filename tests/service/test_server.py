@@ -19,9 +19,11 @@ from starlette.types import Receive, Scope, Send
 
 from service.api.state import State
 from service.search.corpora import Corpora
-from service.server import StoppingServer
+from service.server import StoppingServer, banner
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
+from tests.service.api.running import run_app, tiny_settings
+from tests.tiny_bundle import make_tiny_bundle
 
 COMMAND = Path(sys.executable).with_name("interlingua")
 
@@ -239,6 +241,23 @@ async def test_what_a_kept_connection_has_sent_is_answered_before_a_stop() -> No
                 await server.shutdown([listener])
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204 ")
         writer.close()
+
+
+async def test_the_lines_at_the_start_name_every_model_and_work_with_keys(
+    tmp_path: Path, tiny_bundle: Path
+) -> None:
+    twin = make_tiny_bundle(tmp_path / "twin", name="twin")
+    for keys in ([], ["secret"]):
+        settings = tiny_settings(
+            tiny_bundle, tmp_path / "data", model=[tiny_bundle, twin], api_keys=keys
+        )
+        async with run_app(settings) as running:
+            told = banner("http://localhost:8000", running.state.resources, settings)
+        assert "  models       tiny, 16 dimensions; twin, 16 dimensions\n" in told
+        commands = [line for line in told.splitlines() if line.startswith("  curl")]
+        assert len(commands) == 3
+        assert all(("authorization: Bearer KEY" in line) == bool(keys) for line in commands)
+        assert "secret" not in told
 
 
 @pytest.mark.e2e
