@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,7 +55,13 @@ class InterlinguaError(Exception):
         field: The request's field or the setting at fault, as the caller spelt it.
         given: The offending value, shortened to what a person wants to read.
         remedy: What to do about it.
+
+    Attributes:
+        done: What of the request was done before, in numbers; None where it is done whole or not
+            at all.
     """
+
+    done: Mapping[str, int] | None = None
 
     def __init__(
         self,

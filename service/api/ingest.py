@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import numpy as np
 
 from service.api.body import parse_json
 from service.api.spool import place_in_line
 from service.api.work import Work
-from service.errors import ConflictError, InputError, OverloadedError
+from service.errors import ConflictError, InputError, InterlinguaError, OverloadedError
 from service.inference.encoder import DOCUMENT_PROMPTS, Encoder
 from service.inference.request import Embedded, EmbedOptions
 from service.inference.session import Vectors
@@ -31,7 +31,7 @@ TEXTS_AT_ONCE = 256
 LISTED_ERRORS = 100
 LONGEST_PAUSE_SECONDS = 1.0
 
-Event = dict[str, object]
+Event = Mapping[str, object]
 
 
 class Ingest:
@@ -88,6 +88,7 @@ class Ingest:
 
         Raises:
             InputError: Not one line is a document.
+            InterlinguaError: What ended it; `done` says what was stored before.
         """
         self._streamed = True
         try:
@@ -96,7 +97,7 @@ class Ingest:
             async for number, line in lines:
                 self._lines = number
                 item = self._read(number, line)
-                if isinstance(item, dict):
+                if not isinstance(item, Incoming):
                     yield item
                     continue
                 # An id for the second time replaces the first, so the two may not share a commit.
@@ -107,9 +108,12 @@ class Ingest:
                 self._batch_characters += len(item.document.text)
             await self._flush()
             await self._stored()
+        except InterlinguaError as error:
+            await self._end_storing()
+            error.done = self._progress()
+            raise
         finally:
-            if self._storing is not None:  # the client is gone: what was begun ends first
-                await asyncio.wait([self._storing])
+            await self._end_storing()  # if the client is gone, too
         if self._failed and not self._inserted + self._updated:
             first = self._errors[0]
             raise InputError(
@@ -160,6 +164,11 @@ class Ingest:
         self._documents += len(batch.documents)
         return np.concatenate(parts)
 
+    async def _end_storing(self) -> None:
+        """Wait until what was begun is stored, or was not."""
+        if self._storing is not None:
+            await asyncio.wait([self._storing])
+
     async def _stored(self) -> None:
         """Wait until the batch before is stored, and raise what it raised."""
         if self._storing is not None:
@@ -205,7 +214,7 @@ class Ingest:
         self._updated += counts.updated
         self._work.metrics.documents_written.labels(self._corpus.name).inc(len(batch.documents))
 
-    def _progress(self) -> Event:
+    def _progress(self) -> dict[str, int]:
         return {
             "lines": self._lines,
             "inserted": self._inserted,

@@ -117,6 +117,26 @@ async def test_an_error_in_a_stream_is_its_last_line(library: Running) -> None:
     assert event["error"]["field"] == "model"
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_stream_that_breaks_off_says_what_was_stored(
+    library: Running, streamed: bool
+) -> None:
+    library.state.settings.max_body_bytes = 4096
+    records: list[object] = [DOCUMENTS[0], *({"id": f"n{i}", "text": f"{i}"} for i in range(1200))]
+    records[7] = {"id": "broken"}
+    lines = as_lines(*records, {"id": "long", "text": "x" * 5000})
+    answer = await library.client.post(
+        PATH, content=lines, headers=STREAMED if streamed else NDJSON
+    )
+    if streamed:
+        problem = orjson.loads(answer.content.splitlines()[-1])["error"]
+    else:
+        problem = assert_problem(answer, 413, field="line 1202")
+    assert problem["done"] == {"lines": 1201, "inserted": 1023, "updated": 1, "failed": 1}
+    there = (await library.client.get("/corpora/library")).json()["documents"]
+    assert there == len(DOCUMENTS) + 1023
+
+
 async def test_one_broken_line_refuses_all_where_that_is_asked_for(library: Running) -> None:
     good = [{"id": f"n{i}", "text": f"number {i}"} for i in range(700)]
     params = {"broken": "refuse"}
