@@ -168,7 +168,7 @@ class _Application(FastAPI):
             layers = OtherSitesMiddleware(layers, host=host, metrics=metrics)
             if local:
                 layers = LocalHostsMiddleware(layers, host=settings.host, metrics=metrics)
-        return ContextMiddleware(HeadMiddleware(layers), metrics, self.traces)
+        return ContextMiddleware(HeadMiddleware(layers), state, self.traces)
 
 
 def _public_routes() -> list[APIRoute]:

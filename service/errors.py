@@ -26,9 +26,25 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+
+class _Null:
+    """What JSON calls null."""
+
+    def __repr__(self) -> str:
+        return "null"
+
+
+NULL = _Null()
+"""Is `given` where null was: None there means that there is no value to tell."""
+
+
+def as_given(value: object) -> object:
+    """Return what an error is told as `given` where a client sent `value`."""
+    return NULL if value is None else value
 
 
 class InterlinguaError(Exception):
@@ -39,7 +55,13 @@ class InterlinguaError(Exception):
         field: The request's field or the setting at fault, as the caller spelt it.
         given: The offending value, shortened to what a person wants to read.
         remedy: What to do about it.
+
+    Attributes:
+        done: What of the request was done before, in numbers; None where it is done whole or not
+            at all.
     """
+
+    done: Mapping[str, int] | None = None
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from service.connections import bounded_protocol
 from service.errors import SettingsError
 from service.garbage import spare_what_stays
 from service.inference.opening import Opening
-from service.security.exposure import who_may_ask
+from service.security.exposure import asks_for_keys, who_may_ask
 from service.settings import Settings
 
 
@@ -136,7 +136,7 @@ async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) 
         spare_what_stays()
         host, port = listener.getsockname()[:2]
         url = f"http://{_reachable(host)}:{port}"
-        click.echo(banner(url, state.resources, answers=who_may_ask(state.settings)))
+        click.echo(banner(url, state.resources, state.settings))
     elif state.phase is Phase.FAILED:
         click.echo(f"The service cannot start. {state.failure}", err=True)
         # Told to exit any sooner, uvicorn leaves the application's shutdown out and hangs.
@@ -148,10 +148,12 @@ async def _serve(server: uvicorn.Server, state: State, listener: socket.socket) 
     return 1 if state.phase is Phase.FAILED else 0
 
 
-def banner(url: str, resources: Resources, *, answers: str) -> str:
+def banner(url: str, resources: Resources, settings: Settings) -> str:
     """Return what a person wants to see when the server is up: where, what, and what to try."""
-    encoder = resources.default_encoder
-    manifest = encoder.manifest
+    manifests = [encoder.manifest for encoder in resources.encoders.values()]
+    models = [f"{manifest.name}, {manifest.dimension} dimensions" for manifest in manifests]
+    languages = dict.fromkeys(code for manifest in manifests for code in manifest.languages)
+    key = "-H 'authorization: Bearer KEY' " if asks_for_keys(settings) else ""
     corpora = [
         f"{corpus.name} ({corpus.count():,} documents)" for corpus in resources.corpora.list()
     ]
@@ -160,19 +162,19 @@ def banner(url: str, resources: Resources, *, answers: str) -> str:
         "",
         f"  Interlingua is up: {url}",
         "",
-        f"  model        {manifest.name}, {manifest.dimension} dimensions",
-        f"  languages    {' '.join(manifest.languages)}",
+        f"  model{' ' if len(models) == 1 else 's'}       {'; '.join(models)}",
+        f"  languages    {' '.join(languages)}",
         f"  corpora      {', '.join(corpora) or 'none yet'}",
         f"  classifiers  {', '.join(classifiers) or 'none'}",
-        f"  answers      {answers}",
+        f"  answers      {who_may_ask(settings)}",
         "",
         "  Paste one of these:",
         "",
-        f"  curl -sG {url}/similar --data-urlencode 'q=Warum verstimmt sich meine Gitarre?' "
+        f"  curl -sG {url}/similar {key}--data-urlencode 'q=Warum verstimmt sich meine Gitarre?' "
         "-d languages=en,fr,ja -d k=3",
-        f"  curl -s {url}/embed -H 'content-type: application/json' "
+        f"  curl -s {url}/embed {key}-H 'content-type: application/json' "
         """-d '{"inputs": ["Guten Morgen!", "Good morning!"], "dimensions": 8}'""",
-        f"  curl -s {url}/classify -H 'content-type: application/json' "
+        f"  curl -s {url}/classify {key}-H 'content-type: application/json' "
         """-d '{"inputs": "Die Mannschaft gewann das Endspiel."}'""",
         "",
     ]

@@ -21,6 +21,7 @@ from service.api.state import Resources
 from service.errors import BackendError, BundleError
 from service.inference.guarded import GuardedSession
 from service.inference.session import Session, Vectors, check_finite
+from service.search import database
 from service.search.corpora import Corpora
 from service.search.corpus import Corpus
 from service.text.tokenizer import Inputs
@@ -147,8 +148,8 @@ def read_only(resources: Resources) -> Iterator[None]:
 def database_locked(resources: Resources) -> Iterator[None]:
     """Another process holds the databases; it is not waited for any more than a moment."""
     with ExitStack() as held:
+        held.enter_context(mock.patch.object(database, "BUSY_SECONDS", 0.1))
         for corpus in _corpora(resources):
-            held.enter_context(_pragma_of(corpus, "busy_timeout = 100", "busy_timeout = 30000"))
             with corpus._live.writing:
                 other = sqlite3.connect(
                     corpus._store.path, isolation_level=None, check_same_thread=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 import re
@@ -13,7 +14,9 @@ from dataclasses import dataclass, field
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api.problems import problem_response
+from service.api.problems import count_rejection, problem_response
+from service.api.state import State
+from service.errors import UnavailableError
 from service.inference.request import Embedded
 from service.security.grants import EVERYTHING, Grant
 from service.telemetry.logs import request_id, trace_id
@@ -45,7 +48,7 @@ class RequestContext:
         texts: How many texts were embedded.
         characters: Of these texts.
         tokens: Of these texts, after they were cut.
-        truncated: Positions of texts that were cut.
+        truncated: Positions of inputs that were cut: texts, or documents made of several.
         tokenize_seconds: Of these texts, as the two that follow.
         queue_seconds: That they waited for the model.
         inference_seconds: That the model took.
@@ -69,12 +72,29 @@ class RequestContext:
     search_seconds: float | None = None
 
     def add(
-        self, embedded: Embedded, texts: Sequence[str], *, model: str, on_gpu: bool = False
+        self,
+        embedded: Embedded,
+        texts: Sequence[str],
+        *,
+        model: str,
+        on_gpu: bool = False,
+        places: Sequence[int] | None = None,
     ) -> None:
-        """Take the figures of embedded `texts`; a streamed request adds several times."""
+        """Take the figures of embedded `texts`; a streamed request adds several times.
+
+        Args:
+            embedded: The figures.
+            texts: Of what.
+            model: That embedded them.
+            on_gpu: Whether it did so on a GPU.
+            places: Of the input that each text is a part of, ascending; each its own where None.
+        """
         self.model = model
         self.on_gpu = on_gpu
-        self.truncated += [position + self.texts for position in embedded.truncated]
+        for position in embedded.truncated:
+            place = position + self.texts if places is None else places[position]
+            if place not in self.truncated[-1:]:
+                self.truncated.append(place)
         self.texts += len(texts)
         self.characters += sum(map(len, texts))
         self.tokens += sum(embedded.tokens)
@@ -125,9 +145,10 @@ def context_of(request: Request) -> RequestContext:
 class ContextMiddleware:
     """The outermost layer: nothing passes it unnamed, uncounted or unanswered."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, traces: Traces) -> None:
+    def __init__(self, app: ASGIApp, state: State, traces: Traces) -> None:
         self._app = app
-        self._metrics = metrics
+        self._state = state
+        self._metrics = state.metrics
         self._traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -160,6 +181,16 @@ class ContextMiddleware:
         except ClientDisconnect:
             self._metrics.cancelled.inc()
             status = CLIENT_GONE
+        except asyncio.CancelledError:
+            # At the end of the drain uvicorn cancels what still runs, and answers a bare 500 where
+            # that comes back to it.
+            if not self._state.leaving:
+                raise
+            if status == 0:
+                stopped = _stopped()
+                count_rejection(stopped, self._metrics)
+                with suppress(ClientDisconnect):
+                    await problem_response(stopped, scope)(scope, receive, send_with_headers)
         except Exception as error:
             log.exception("a request failed unexpectedly; this is a bug")
             if status == 0:
@@ -172,6 +203,13 @@ class ContextMiddleware:
             span.answered(scope["method"], route, status or CLIENT_GONE, request_id=context.id)
             request_id.reset(token)
             trace_id.reset(trace_token)
+
+
+def _stopped() -> UnavailableError:
+    return UnavailableError(
+        "The service stopped before this was answered.",
+        remedy="Send it again: to another replica, or once the service is back.",
+    )
 
 
 def report(
@@ -187,7 +225,8 @@ def report(
         status: That was sent; 0 where none was.
     """
     seconds = time.perf_counter() - context.started
-    metrics.observe_request(route, status or CLIENT_GONE, seconds)
+    status = status or CLIENT_GONE
+    metrics.observe_request(route, status, seconds)
     if log.isEnabledFor(logging.INFO):
         fields = {"route": route, "status": status, "seconds": seconds}
         if context.grant.client:

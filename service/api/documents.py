@@ -25,6 +25,7 @@ from service.api.schemas.corpora import (
     UpsertAnswer,
     UpsertRequest,
 )
+from service.api.schemas.similar import CONDITIONS
 from service.api.spool import checked_lines
 from service.api.validation import check_parameters
 from service.api.work import WorkOf
@@ -37,7 +38,7 @@ from service.security.grants import Scope
 router = APIRouter(prefix="/corpora/{name}/documents", tags=["corpora"])
 
 FilterParameter = Annotated[
-    str | None, Query(description='Conditions on metadata, as JSON: {"topic": "law"}')
+    str | None, Query(description=f"Conditions on metadata, as JSON: {CONDITIONS}")
 ]
 
 _read_documents = json_body(UpsertRequest)
@@ -87,6 +88,7 @@ async def upsert_documents(
         async for event in events:
             counts = event
         return Json(counts)
+    check_parameters(request.query_params, (), body=UpsertRequest.model_fields)
     wanted = await _read_documents(request)
     check_count(
         wanted.documents,
@@ -116,7 +118,7 @@ async def list_documents(
 ) -> Json:
     """List the documents, page by page."""
     corpus = await corpus_named(name, work)
-    page = await work.run(
+    page = await work.read(
         corpus.page, cursor, limit=limit, language=language, filter=filter_of(filter)
     )
     return Json(
@@ -136,9 +138,9 @@ async def delete_documents(
     """Delete documents by id, or all that a filter matches."""
     corpus = await corpus_named(name, work)
     if request.ids is not None:
-        deleted = await work.run(corpus.delete, request.ids)
+        deleted = await work.write(name, corpus.delete, request.ids)
     else:
-        deleted = await work.run(corpus.delete_where, request.filter or {})
+        deleted = await work.write(name, corpus.delete_where, request.filter or {})
     return Json({"deleted": deleted})
 
 
@@ -147,7 +149,7 @@ async def delete_documents(
 async def get_document(name: str, id: str, work: WorkOf) -> Json:
     """Give one document."""
     corpus = await corpus_named(name, work)
-    return Json(describe_document(await work.run(corpus.get_document, id)))
+    return Json(describe_document(await work.read(corpus.get_document, id)))
 
 
 @router.delete(
@@ -157,8 +159,8 @@ async def get_document(name: str, id: str, work: WorkOf) -> Json:
 async def delete_document(name: str, id: str, work: WorkOf) -> Response:
     """Delete one document; 404 where it is not there."""
     corpus = await corpus_named(name, work)
-    if not await work.run(corpus.delete, [id]):
-        await work.run(corpus.get_document, id)  # raises its NotFoundError
+    if not await work.write(name, corpus.delete, [id]):
+        await work.read(corpus.get_document, id)  # raises its NotFoundError
     return Response(status_code=204)
 
 

@@ -14,11 +14,12 @@ from service.api.limits import check_count
 from service.api.negotiation import vectors_answer
 from service.api.openapi import answer, body
 from service.api.responses import Json
-from service.api.schemas.embed import EmbedRequest, SimilarityRequest
+from service.api.schemas.embed import Cutting, EmbedRequest, SimilarityRequest
 from service.api.validation import called
 from service.api.work import WorkOf
 from service.inference.formats import to_format
 from service.inference.request import EmbedOptions
+from service.inference.vectors import cosines
 from service.security.grants import Scope
 
 router = APIRouter(tags=["embed"])
@@ -75,17 +76,19 @@ async def embed(
 async def similarity(
     request: Annotated[SimilarityRequest, Depends(json_body(SimilarityRequest))], work: WorkOf
 ) -> Json:
-    """Compare one text with others, in whatever languages."""
+    """Compare one text with others, in whatever languages.
+
+    In `x-truncated` the position of the source sentence is the number of sentences.
+    """
     encoder = work.resources.encoder(request.model, language=request.language)
-    options = EmbedOptions(language=request.language, normalize=True)
-    if request.parameters is not None:
-        options = EmbedOptions(
-            language=request.language,
-            normalize=True,
-            truncate=request.parameters.truncate is not False,
-            cut=request.parameters.cut,
-            prompt=request.parameters.prompt_name,
-        )
+    parameters = request.parameters or Cutting()
+    options = EmbedOptions(
+        language=request.language,
+        normalize=True,
+        truncate=parameters.truncate is not False,
+        cut=parameters.cut,
+        prompt=parameters.prompt_name,
+    )
     sentences = request.inputs.sentences
     check_count(sentences, work.max_inputs, field="inputs.sentences")
     # In one go, the source last: so sentences have their own places in errors and headers.
@@ -95,4 +98,4 @@ async def similarity(
         called(f"inputs[{last}]", "inputs.source_sentence"),
     ):
         vectors = (await work.embed(encoder, texts, options, most=len(texts))).vectors
-    return Json(vectors[:last] @ vectors[last])
+    return Json(cosines(vectors[:last], vectors[last]))

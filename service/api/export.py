@@ -54,7 +54,7 @@ async def export_documents(
     corpus = await corpus_named(name, work)
     condition = filter_of(filter)
     # The first page is read before the answer begins, so that what is refused has its status.
-    first = await work.run(corpus.page, limit=PAGE, language=language, filter=condition)
+    first = await work.read(corpus.page, limit=PAGE, language=language, filter=condition)
 
     async def lines() -> AsyncIterator[bytes]:
         page = first

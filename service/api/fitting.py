@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from service.api.auth import needs
 from service.api.body import NDJSON, json_body, lines, media_type, parse_json
 from service.api.classifiers import describe_classifier_head
+from service.api.corpora import corpus_named
 from service.api.jobs import FIT, job_answer
 from service.api.limits import check_count
 from service.api.openapi import answer, body
@@ -68,13 +69,15 @@ async def fit_classifier(
     classifiers = work.resources.classifiers
     classifiers.check_free(name)
     streamed = media_type(request) in NDJSON
+    if not streamed:
+        check_parameters(request.query_params, _OWN_PARAMETERS, body=FitRequest.model_fields)
     wanted = _from_query(request) if streamed else await _read_request(request)
     _check_sources(wanted, streamed=streamed)
     encoder = work.resources.encoder(wanted.model)
     corpus = None
     if wanted.corpus is not None:
         work.require(Scope.SEARCH)
-        corpus = await work.run(work.resources.corpora.get, wanted.corpus.name)
+        corpus = await corpus_named(wanted.corpus.name, work)
     collector = ExampleCollector(
         multi_label=wanted.multi_label, contradictions=wanted.contradictions
     )

@@ -7,7 +7,7 @@ import asyncio
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from service.api.openapi import answer
+from service.api.openapi import PROBLEMS, answer
 from service.api.responses import Json
 from service.api.schemas.models import HealthAnswer
 from service.api.state import Phase, State, StateOf
@@ -15,10 +15,10 @@ from service.errors import UnavailableError
 
 router = APIRouter(tags=["health"])
 
-_ALIVE = answer(HealthAnswer, "Yes")
+_YES_OR_NO = answer(HealthAnswer, "Yes") | {503: PROBLEMS[503] | {"description": "No, and why"}}
 
 
-@router.get("/health/live", responses=_ALIVE)
+@router.get("/health/live", responses=_YES_OR_NO)
 async def live(state: StateOf) -> Json:
     """Whether the process is of use; a restart is due when it does not say so."""
     if state.device_lost:
@@ -26,7 +26,7 @@ async def live(state: StateOf) -> Json:
     return Json({"status": "alive"})
 
 
-@router.get("/health/startup", responses=_ALIVE)
+@router.get("/health/startup", responses=_YES_OR_NO)
 async def startup(state: StateOf) -> Json:
     """Whether loading is over."""
     if state.phase in (Phase.LOADING, Phase.FAILED):
@@ -34,8 +34,8 @@ async def startup(state: StateOf) -> Json:
     return Json({"status": "started"})
 
 
-@router.get("/health/ready", responses=_ALIVE)
-@router.get("/health", responses=_ALIVE)
+@router.get("/health/ready", responses=_YES_OR_NO)
+@router.get("/health", responses=_YES_OR_NO)
 async def ready(state: StateOf) -> Json:
     """Whether requests are taken now: loaded, not about to stop, and room in the queue."""
     if state.phase is not Phase.READY:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import numpy as np
 
 from service.api.body import parse_json
 from service.api.spool import place_in_line
 from service.api.work import Work
-from service.errors import ConflictError, InputError, OverloadedError
+from service.errors import ConflictError, InputError, InterlinguaError, OverloadedError
 from service.inference.encoder import DOCUMENT_PROMPTS, Encoder
 from service.inference.request import Embedded, EmbedOptions
 from service.inference.session import Vectors
@@ -27,11 +27,11 @@ BATCH_DOCUMENTS = 512
 BATCH_CHARACTERS = 1_000_000
 """A batch ends here too, so that long documents don't make a large one."""
 TEXTS_AT_ONCE = 256
-"""Passages that are encoded in one go."""
+"""Passages of a stream that are encoded in one go."""
 LISTED_ERRORS = 100
 LONGEST_PAUSE_SECONDS = 1.0
 
-Event = dict[str, object]
+Event = Mapping[str, object]
 
 
 class Ingest:
@@ -67,7 +67,9 @@ class Ingest:
         self._work = work
         self._model = model
         self._encoder: Encoder | None = None
-        self._inserted = self._updated = self._truncated = self._failed = self._lines = 0
+        self._streamed = False
+        self._inserted = self._updated = self._failed = self._lines = 0
+        self._documents = 0  # that were encoded
         self._errors: list[Event] = []
         self._batch: dict[str, Incoming] = {}
         self._batch_characters = 0
@@ -75,17 +77,10 @@ class Ingest:
 
     async def documents(self, items: Sequence[Incoming]) -> Event:
         """Store `items`, all or none; return the counts."""
-        encoder = await self._choose_encoder() if self._model is not None else None
+        if self._model is not None:
+            self._choose_encoder()
         batch = await self._work.run(Batch, items, self._corpus.passages)
-        encoded = np.empty((0, self._corpus.dimension), dtype=np.float32)
-        if batch.texts:
-            encoder = encoder or await self._choose_encoder()
-            embedded = await self._work.embed(
-                encoder, batch.texts, self._options(encoder), field="documents"
-            )
-            self._truncated += len(embedded.truncated)
-            encoded = embedded.vectors
-        await self._store(batch, encoded)
+        await self._store(batch, await self._encoded(batch))
         return self._counts()
 
     async def lines(self, lines: AsyncIterator[tuple[int, bytes]]) -> AsyncIterator[Event]:
@@ -93,14 +88,16 @@ class Ingest:
 
         Raises:
             InputError: Not one line is a document.
+            InterlinguaError: What ended it; `done` says what was stored before.
         """
+        self._streamed = True
         try:
             if self._model is not None:
-                await self._choose_encoder()
+                self._choose_encoder()
             async for number, line in lines:
                 self._lines = number
                 item = self._read(number, line)
-                if isinstance(item, dict):
+                if not isinstance(item, Incoming):
                     yield item
                     continue
                 # An id for the second time replaces the first, so the two may not share a commit.
@@ -111,9 +108,12 @@ class Ingest:
                 self._batch_characters += len(item.document.text)
             await self._flush()
             await self._stored()
+        except InterlinguaError as error:
+            await self._end_storing()
+            error.done = self._progress()
+            raise
         finally:
-            if self._storing is not None:  # the client is gone: what was begun ends first
-                await asyncio.wait([self._storing])
+            await self._end_storing()  # if the client is gone, too
         if self._failed and not self._inserted + self._updated:
             first = self._errors[0]
             raise InputError(
@@ -148,14 +148,26 @@ class Ingest:
         self._batch = {}
         self._batch_characters = 0
         batch = await self._work.run(Batch, items, self._corpus.passages)
-        parts = [np.empty((0, self._corpus.dimension), dtype=np.float32)]
-        for start in range(0, len(batch.texts), TEXTS_AT_ONCE):
-            texts = batch.texts[start : start + TEXTS_AT_ONCE]
-            embedded = await self._embed_patiently(await self._choose_encoder(), texts)
-            self._truncated += len(embedded.truncated)
-            parts.append(embedded.vectors)
+        encoded = await self._encoded(batch)
         await self._stored()
-        self._storing = asyncio.create_task(self._store(batch, np.concatenate(parts)))
+        self._storing = asyncio.create_task(self._store(batch, encoded))
+
+    async def _encoded(self, batch: Batch) -> Vectors:
+        """Return float32 [texts of the batch, dimension], however many passages they are."""
+        parts = [np.empty((0, self._corpus.dimension), dtype=np.float32)]
+        at_once = TEXTS_AT_ONCE if self._streamed else self._work.max_inputs
+        for start in range(0, len(batch.texts), at_once):
+            part = slice(start, start + at_once)
+            places = [self._documents + place for place in batch.places[part]]
+            embedded = await self._embed(self._choose_encoder(), batch.texts[part], places)
+            parts.append(embedded.vectors)
+        self._documents += len(batch.documents)
+        return np.concatenate(parts)
+
+    async def _end_storing(self) -> None:
+        """Wait until what was begun is stored, or was not."""
+        if self._storing is not None:
+            await asyncio.wait([self._storing])
 
     async def _stored(self) -> None:
         """Wait until the batch before is stored, and raise what it raised."""
@@ -163,7 +175,7 @@ class Ingest:
             storing, self._storing = self._storing, None
             await storing
 
-    async def _choose_encoder(self) -> Encoder:
+    def _choose_encoder(self) -> Encoder:
         if self._encoder is None:
             self._encoder = self._work.resources.encoder_for_space(
                 self._corpus.space, preferred=self._corpus.model, named=self._model
@@ -177,13 +189,18 @@ class Ingest:
             prompt=encoder.prompt_among(DOCUMENT_PROMPTS),
         )
 
-    async def _embed_patiently(self, encoder: Encoder, texts: Sequence[str]) -> Embedded:
+    async def _embed(
+        self, encoder: Encoder, texts: Sequence[str], places: Sequence[int]
+    ) -> Embedded:
+        options = self._options(encoder)
+        if not self._streamed:
+            return await self._work.embed(encoder, texts, options, field="documents", places=places)
         # The sender of a stream is slowed by not reading on, which serves it better than an error
         # in the middle.
         patience_ends = time.monotonic() + self._work.timeout_seconds
         while True:
             try:
-                return await self._work.embed_part(encoder, texts, self._options(encoder))
+                return await self._work.embed_part(encoder, texts, options, places=places)
             except OverloadedError as error:
                 if time.monotonic() > patience_ends:
                     raise
@@ -191,12 +208,13 @@ class Ingest:
 
     async def _store(self, batch: Batch, encoded: Vectors) -> None:
         vectors = batch.vectors(encoded, dimension=self._corpus.dimension)
-        counts = await self._work.run(self._corpus.upsert, batch.documents, vectors)
+        write = self._work.write_part if self._streamed else self._work.write
+        counts = await write(self._corpus.name, self._corpus.upsert, batch.documents, vectors)
         self._inserted += counts.inserted
         self._updated += counts.updated
         self._work.metrics.documents_written.labels(self._corpus.name).inc(len(batch.documents))
 
-    def _progress(self) -> Event:
+    def _progress(self) -> dict[str, int]:
         return {
             "lines": self._lines,
             "inserted": self._inserted,
@@ -208,7 +226,7 @@ class Ingest:
         return {
             "inserted": self._inserted,
             "updated": self._updated,
-            "truncated": self._truncated,
+            "truncated": self._work.truncated,
             "failed": self._failed,
             "errors": self._errors,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
@@ -44,7 +44,10 @@ async def list_jobs(work: WorkOf) -> Json:
 @router.get("/{id}", responses=answer(JobAnswer, "The job"))
 @needs(Scope.WRITE, Scope.ADMIN)
 async def get_job(id: str, work: WorkOf, wait: WaitSeconds = 0.0) -> Json:
-    """Describe one job; with `wait`, not before it is over or so many seconds have passed."""
+    """Describe one job; with `wait`, not before it is over or so many seconds have passed.
+
+    A service that is about to stop has nobody wait.
+    """
     job = _job(id, work)
     return Json(describe_job(await _settled(job, work, wait), work.grant))
 
@@ -59,6 +62,8 @@ async def cancel_job(id: str, work: WorkOf) -> Json:
 
 async def job_answer(job: Job, work: Work, *, wait: bool) -> Response:
     """Return 202 and the job's address, or with `wait` 200 and the job once it is over.
+
+    Where the wait ends before the job does it is 202 after all.
 
     Args:
         job: Just submitted.
@@ -120,11 +125,18 @@ def _may_read(status: JobStatus, grant: Grant) -> bool:
 
 
 async def _settled(job: Job, work: Work, seconds: float) -> JobStatus:
+    if seconds <= 0:
+        return job.status
     # Shielded, since the end of a wait must not cancel the future that others wait for.
-    if seconds > 0:
-        waiting = asyncio.shield(asyncio.wrap_future(job.outcome))
+    over = asyncio.shield(asyncio.wrap_future(job.outcome))
+    # The job is broken off by a stop; who waits for it would only hold the stop up.
+    departure = asyncio.create_task(work.departure.wait())
+    ends: tuple[asyncio.Future[Any], ...] = (over, departure)
+    try:
         async with work.client_there():
-            await asyncio.wait([waiting], timeout=seconds)
+            await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        departure.cancel()
     return job.status
 
 

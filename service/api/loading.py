@@ -158,4 +158,4 @@ def _load_demo(resources: Resources, workers: int) -> None:
 
 
 def _sizes(resources: Resources) -> list[tuple[str, int]]:
-    return [(corpus.name, corpus.count()) for corpus in resources.corpora.list()]
+    return [(corpus.name, corpus.count_vectors()) for corpus in resources.corpora.list()]

@@ -19,7 +19,6 @@ from service.api.schemas.openai import (
 )
 from service.api.state import Loaded, Resources, require_language
 from service.api.work import WorkOf
-from service.errors import NotFoundError
 from service.inference.encoder import Encoder
 from service.inference.formats import Formatted, to_format
 from service.inference.request import Embedded, EmbedOptions
@@ -98,13 +97,7 @@ async def list_openai_models(resources: Loaded) -> Json:
 @needs_any_key
 async def describe_openai_model(name: str, resources: Loaded) -> Json:
     """Describe one loaded model, in OpenAI's shape."""
-    if name not in resources.encoders:
-        raise NotFoundError(
-            f"No model of this name is loaded; loaded: {', '.join(resources.encoders)}.",
-            field="model",
-            given=name,
-        )
-    return Json(_model(name))
+    return Json(_model(resources.encoder_named(name).name))
 
 
 def _model(name: str) -> dict[str, object]:

@@ -104,6 +104,7 @@ class Problem:
     given: str | None = None
     remedy: str | None = None
     retry_after_seconds: float | None = None
+    done: Mapping[str, int] | None = None
 
     def members(self, request_id: str | None) -> dict[str, JsonValue]:
         """Return RFC 9457's members and ours; those without a value are left out."""
@@ -115,6 +116,7 @@ class Problem:
             "field": self.field,
             "given": self.given,
             "remedy": self.remedy,
+            "done": None if self.done is None else dict(self.done),
             "request_id": request_id,
         }
         return {name: value for name, value in members.items() if value is not None}
@@ -168,7 +170,7 @@ def problem_of(error: Exception) -> Problem:
     elif kind.status == http.HTTPStatus.SERVICE_UNAVAILABLE:
         retry = LOADING_SECONDS
     remedy = error.remedy or (GENERAL_REMEDY if kind.status < FIRST_OF_OURS else None)
-    return Problem(kind, error.message, error.field, error.given, remedy, retry)
+    return Problem(kind, error.message, error.field, error.given, remedy, retry, error.done)
 
 
 def problem_response(

@@ -29,6 +29,7 @@ from service.api.work import Work, WorkOf
 from service.inference.encoder import DOCUMENT_PROMPTS, QUERY_PROMPTS, Encoder
 from service.inference.request import EmbedOptions
 from service.inference.session import Vectors
+from service.inference.vectors import cosines
 from service.security.grants import Scope
 from service.text.tokenizer import Side
 
@@ -44,7 +45,7 @@ class Ranked:
         order: Positions of the texts, best first; equals stay as they came.
         scores: Cosine of each text, float32 [texts], in the order of the request.
         tokens: Of the query and the texts.
-        truncated: Positions of texts that were cut.
+        truncated: Positions of texts that were cut; the query's is behind the last text's.
     """
 
     order: list[int]
@@ -66,6 +67,7 @@ async def rerank(
 
     Scores are cosines of vectors, as in `/similarity`: no cross-encoder reads query and text
     together. The model's prompts for queries and documents are put before them where it has any.
+    In `x-truncated` the query's position is the number of texts.
     """
     encoder = work.resources.encoder(request.model, language=request.language)
     ranked = await _rank(
@@ -96,7 +98,8 @@ async def rerank_documents(
     """Order documents by their nearness to a query, in the shape of Cohere, Jina and infinity.
 
     Scores are cosines of vectors: no cross-encoder reads query and document together. Cohere's
-    second version is `/v2/rerank`.
+    second version is `/v2/rerank`. In `usage.truncated` and `x-truncated` the query's position is
+    the number of documents.
     """
     resources = work.resources
     known = request.model if request.model in resources.encoders else None
@@ -141,10 +144,10 @@ async def _rank(
         found = await work.embed(encoder, texts, options(DOCUMENT_PROMPTS), field=field)
     with called("inputs[0]", "query"):
         asked = await work.embed(encoder, [query], options(QUERY_PROMPTS), field="query")
-    scores: Vectors = found.vectors @ asked.vectors[0]
+    scores = cosines(found.vectors, asked.vectors[0])
     return Ranked(
         order=np.argsort(-scores, kind="stable").tolist(),
         scores=scores,
         tokens=sum(asked.tokens) + sum(found.tokens),
-        truncated=found.truncated,
+        truncated=[*found.truncated, *(len(texts) + place for place in asked.truncated)],
     )

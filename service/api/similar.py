@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi import Query as Parameter
 
 from service.api.auth import needs
@@ -20,7 +20,7 @@ from service.api.openapi import answer, body
 from service.api.responses import Json, JsonRows
 from service.api.schemas.similar import MAX_HITS, MAX_NEIGHBOURS, HitAnswer, SimilarRequest
 from service.api.state import Resources
-from service.api.validation import called
+from service.api.validation import called, check_parameters
 from service.api.work import Work, WorkOf
 from service.demo.loader import DEMO_NAME
 from service.errors import InputError, NotFoundError, TooLargeError, in_field
@@ -35,6 +35,7 @@ from service.search.query import (
     MAX_DEPTH,
     Found,
     Query,
+    check_directions,
     check_texts,
     find,
 )
@@ -42,6 +43,9 @@ from service.security.grants import Scope
 from service.text.language import languages_of
 
 router = APIRouter(tags=["search"])
+
+_PARAMETERS = frozenset({"q", "corpus", "k", "languages", "min_score", "offset", "filter", "model"})
+"""Of the search by GET."""
 
 
 @router.post(
@@ -64,6 +68,7 @@ async def similar(
 @router.get("/similar", responses=answer(list[HitAnswer], "The neighbours, best first"))
 @needs(Scope.SEARCH)
 async def similar_to_one(
+    http: Request,
     work: WorkOf,
     q: Annotated[str, Parameter(description="A text", examples=["Warum schwimmt Eis?"])],
     corpus: Annotated[str | None, Parameter(description="Where to look")] = None,
@@ -84,6 +89,7 @@ async def similar_to_one(
     model: Annotated[str | None, Parameter(description="A loaded model")] = None,
 ) -> Json:
     """Find the documents nearest to one text: for curl and the address bar."""
+    check_parameters(http.query_params, _PARAMETERS)
     request = SimilarRequest(
         inputs=[q],
         corpus=corpus,
@@ -112,11 +118,13 @@ async def _search(
         grouping=_grouping(request),
         by_margin=request.margin,
     )
-    _check_queries(request, work)
-    corpus = await work.run(_corpus, work.resources, request.corpus)
+    field, queries = _queries(request)
+    _check_queries(request, queries, work, field=field)
+    corpus = await work.read(_corpus, work.resources, request.corpus)
     if request.languages is not None:
-        await work.run(_check_languages, request.languages, corpus, work.resources)
+        await work.read(_check_languages, request.languages, corpus, work.resources)
     vectors = await _query_vectors(request, corpus, work)
+    check_directions(vectors, queries, field=field)
     started = time.perf_counter()
     # What takes many searches ends with its request; one alone is not worth watching the client.
     many = query.by_margin or query.grouping is not None
@@ -127,10 +135,17 @@ async def _search(
     return await work.read(lambda: JsonRows(answer_of(found)))
 
 
-def _check_queries(request: SimilarRequest, work: Work) -> None:
-    """Refuse blank queries, more than texts are allowed, and more neighbours than memory is for."""
+def _queries(request: SimilarRequest) -> tuple[str, Sequence[object]]:
+    """Return the field that says what to look for, and what it says."""
     given = {"inputs": request.inputs, "ids": request.ids, "vectors": request.vectors}
     ((field, queries),) = [(name, rows) for name, rows in given.items() if rows is not None]
+    return field, queries
+
+
+def _check_queries(
+    request: SimilarRequest, queries: Sequence[object], work: Work, *, field: str
+) -> None:
+    """Refuse blank queries, more than texts are allowed, and more neighbours than memory is for."""
     check_count(queries, work.max_inputs, field=field)
     if request.inputs is not None:
         check_texts(request.inputs, field=field)

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import Depends, FastAPI, Request
 
 from service.api.headcount import Headcount
+from service.api.turns import Turns
 from service.classification.classifiers import Classifiers
 from service.errors import ConflictError, NotFoundError, UnavailableError
 from service.inference.choosing import Choice
@@ -73,16 +74,29 @@ class Resources:
             NotFoundError: No model of that name is loaded.
             InputError: The model does not know `language`.
         """
-        if name is None:
-            return require_language(self.default_encoder, language)
+        encoder = (
+            self.default_encoder
+            if name is None
+            else self.encoder_named(
+                name, remedy="Leave the field out for the first of them, or name one."
+            )
+        )
+        return require_language(encoder, language)
+
+    def encoder_named(self, name: str, *, remedy: str = "Name one of them.") -> Encoder:
+        """Return the encoder called `name`.
+
+        Raises:
+            NotFoundError: No model of that name is loaded; `remedy` says what to do.
+        """
         if name not in self.encoders:
             raise NotFoundError(
                 f"No model of this name is loaded; loaded: {', '.join(self.encoders)}.",
                 field="model",
                 given=name,
-                remedy="Leave the field out for the first of them, or name one.",
+                remedy=remedy,
             )
-        return require_language(self.encoders[name], language)
+        return self.encoders[name]
 
     def encoder_for_space(
         self, space: str, *, preferred: str, named: str | None, language: str | None = None
@@ -136,22 +150,24 @@ class State:
         metrics: What is counted.
         phase: Where the service is in its life.
         failure: Why loading failed, for the operator.
-        leaving: Whether probes are told that it will stop, while requests are still taken.
         keys: What opens the service.
         rates: How fast those keys are used that have a limit.
         headcount: The requests that are answered now.
         one_projection: Held while texts are laid out on a plane, which takes a core.
+        turns_to_write: Held while something is written to a corpus.
+        departure: Set once it will stop soon, for what waits for nothing that a stop needs.
     """
 
     settings: Settings
     metrics: Metrics
     phase: Phase = Phase.LOADING
     failure: BaseException | None = None
-    leaving: bool = False
     keys: Keys = field(init=False)
     rates: Rates = field(default_factory=Rates)
     headcount: Headcount = field(init=False)
     one_projection: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    turns_to_write: Turns = field(default_factory=Turns)
+    departure: asyncio.Event = field(default_factory=asyncio.Event)
     _resources: Resources | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -174,6 +190,11 @@ class State:
     def device_lost(self) -> bool:
         """Whether a model cannot be run any more in this process."""
         return self._resources is not None and self._resources.device_lost
+
+    @property
+    def leaving(self) -> bool:
+        """Whether probes are told that it will stop, while requests are still taken."""
+        return self.departure.is_set()
 
     @property
     def takes_requests(self) -> bool:
@@ -199,7 +220,7 @@ class State:
 
     def begin_leaving(self) -> None:
         """Tell probes that it will stop soon; requests are taken as before."""
-        self.leaving = True
+        self.departure.set()
 
     def begin_draining(self) -> None:
         """Refuse what comes from now on; what is running goes on."""

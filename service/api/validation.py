@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from pydantic import BaseModel
 
-from service.errors import InputError, MalformedError
+from service.errors import InputError, MalformedError, as_given
 
 _SHAPE_SUFFIXES = ("_type", "_parsing", "missing", "too_short")
 """Ends of pydantic's error types where the shape is wrong, not the value: 400 and not 422."""
@@ -32,7 +32,7 @@ def explain(
     return error_class(
         "This field is required." if missing else _sentence(first["msg"]),
         field=field_name(path) or None,
-        given=None if missing else first.get("input"),
+        given=None if missing else as_given(first.get("input")),
         remedy=_remedy(path, model),
     )
 
@@ -45,19 +45,29 @@ def field_name(path: Sequence[str | int]) -> str:
     return name
 
 
-def check_parameters(given: Iterable[str], known: Collection[str]) -> None:
+def check_parameters(
+    given: Mapping[str, str], known: Collection[str], *, body: Collection[str] = ()
+) -> None:
     """Refuse query parameters that are not `known`, for routes that only clients of ours call.
 
     A misspelt one would change nothing, and nobody would notice. In bodies what is unknown is
     ignored: clients of other services send fields of these.
+
+    Args:
+        given: Of the request.
+        known: Names that it may have.
+        body: Fields of the body, which somebody may have put in the address.
     """
-    for name in given:
-        if name not in known:
-            raise InputError(
-                "There is no such query parameter beside lines.",
-                field=name,
-                remedy=f"There are: {', '.join(sorted(known))}.",
-            )
+    for name, value in given.items():
+        if name in known:
+            continue
+        listed = f"There are: {', '.join(sorted(known))}." if known else "There are none."
+        raise InputError(
+            "There is no such query parameter here.",
+            field=name,
+            given=value,
+            remedy="It is a field of the body: send it there." if name in body else listed,
+        )
 
 
 @contextmanager

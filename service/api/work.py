@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Annotated, ParamSpec, TypeVar
 
+import anyio
 import anyio.to_thread
 from fastapi import Depends, Header, Request
 from starlette.requests import ClientDisconnect
@@ -40,6 +41,7 @@ class Work:
         max_inputs: Texts that the request may have.
         max_line_bytes: Of one line, where the body is a stream of lines.
         one_projection: Held while texts are laid out on a plane.
+        departure: Set once the service will stop soon.
         timeout_seconds: What the client gives the request, at most what the operator does.
     """
 
@@ -54,7 +56,9 @@ class Work:
         self.max_inputs = state.settings.max_inputs
         self.max_line_bytes = state.settings.max_body_bytes
         self.one_projection = state.one_projection
+        self.departure = state.departure
         self.timeout_seconds = min(_seconds(timeout), state.settings.request_timeout_seconds)
+        self._turns_to_write = state.turns_to_write
         self._request = request
         self._given_up = False
 
@@ -67,6 +71,7 @@ class Work:
         field: str = "inputs",
         most: int | None = None,
         told: bool = True,
+        places: Sequence[int] | None = None,
     ) -> Embedded:
         """Return the vectors of the request's texts; its body must have been read whole.
 
@@ -77,6 +82,7 @@ class Work:
             field: Where the texts stood, for errors.
             most: `max_inputs` where None; given where the request's were counted already.
             told: Whether the answer's headers tell of them; they are not its inputs where not.
+            places: Of the input that each text is a part of; see `RequestContext.add`.
 
         Raises:
             TooLargeError: More texts than are allowed.
@@ -86,17 +92,24 @@ class Work:
         """
         check_count(texts, self.max_inputs if most is None else most, field=field)
         async with self.client_there():
-            return await self._embed(encoder, texts, options, self._seconds_left(), told=told)
+            return await self._embed(
+                encoder, texts, options, self._seconds_left(), told=told, places=places
+            )
 
     async def embed_part(
-        self, encoder: Encoder, texts: Sequence[str], options: EmbedOptions | None = None
+        self,
+        encoder: Encoder,
+        texts: Sequence[str],
+        options: EmbedOptions | None = None,
+        *,
+        places: Sequence[int] | None = None,
     ) -> Embedded:
         """Return the vectors of one batch of a streamed body; each batch has the whole timeout.
 
         The connection is not watched: what comes from it next is the rest of the body, and its
         reader learns of a client that is gone.
         """
-        return await self._embed(encoder, texts, options, self.timeout_seconds)
+        return await self._embed(encoder, texts, options, self.timeout_seconds, places=places)
 
     async def _embed(
         self,
@@ -106,6 +119,7 @@ class Work:
         seconds: float,
         *,
         told: bool = True,
+        places: Sequence[int] | None = None,
     ) -> Embedded:
         options = replace(options or EmbedOptions(), client=self.grant.client)
         try:
@@ -121,9 +135,16 @@ class Work:
         except TimeoutError:
             raise self._too_late() from None
         if told:
-            self._context.add(embedded, texts, model=encoder.name, on_gpu=encoder.on_gpu)
+            self._context.add(
+                embedded, texts, model=encoder.name, on_gpu=encoder.on_gpu, places=places
+            )
         self.metrics.observe_embedded(embedded)
         return embedded
+
+    @property
+    def truncated(self) -> int:
+        """How many of the inputs were cut."""
+        return len(self._context.truncated)
 
     async def run(
         self,
@@ -131,8 +152,48 @@ class Work:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Return what a blocking `call` returns, run on another thread."""
+        """Return what a blocking `call` returns, run on another thread.
+
+        It shares the threads with every read: what may wait for others for long is no call for it.
+        """
         return await anyio.to_thread.run_sync(lambda: call(*args, **kwargs))
+
+    async def write(
+        self,
+        corpus: str,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Return what a blocking `call` returns that changes `corpus`, begun in its turn.
+
+        Past the request's time one that still waits for its turn is dropped; one that has begun is
+        waited for, since its client must learn whether it was done.
+
+        Raises:
+            DeadlineError: The request's time ran out.
+        """
+        return await self._write(corpus, self._seconds_left(), lambda: call(*args, **kwargs))
+
+    async def write_part(
+        self,
+        corpus: str,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Write one batch of a streamed body, as `write` does; each has the whole timeout."""
+        return await self._write(corpus, self.timeout_seconds, lambda: call(*args, **kwargs))
+
+    async def _write(self, corpus: str, seconds: float, call: Callable[[], Result]) -> Result:
+        turns = self._turns_to_write.of(corpus)
+        async with self._in_time(seconds):
+            await turns.acquire()
+        try:
+            # The turns bound the threads that there are.
+            return await anyio.to_thread.run_sync(call, limiter=anyio.CapacityLimiter(1))
+        finally:
+            turns.release()
 
     async def read(
         self,
@@ -148,7 +209,7 @@ class Work:
         Raises:
             DeadlineError: The request's time ran out.
         """
-        async with self._in_time():
+        async with self._in_time(self._seconds_left()):
             return await anyio.to_thread.run_sync(
                 lambda: call(*args, **kwargs), abandon_on_cancel=True
             )
@@ -221,16 +282,16 @@ class Work:
     async def _awaited(self) -> AsyncIterator[None]:
         """Give up what runs inside when the request's time is over or its client is gone."""
         try:
-            async with self.client_there(), self._in_time():
+            async with self.client_there(), self._in_time(self._seconds_left()):
                 yield
         except (ClientDisconnect, asyncio.CancelledError):
             self._given_up = True
             raise
 
     @asynccontextmanager
-    async def _in_time(self) -> AsyncIterator[None]:
+    async def _in_time(self, seconds: float) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(self._seconds_left()) as time_left:
+            async with asyncio.timeout(seconds) as time_left:
                 yield
         except TimeoutError:
             if not time_left.expired():

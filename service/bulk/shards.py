@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -150,16 +150,3 @@ class Output:
         for path in left:
             path.unlink(missing_ok=True)
         return len(left)
-
-
-def read_shards(directory: Path) -> tuple[Sequence[str], Vectors]:
-    """Return all ids and vectors float32 [ids, dimensions] of a directory, in order."""
-    parquet: Any = importlib.import_module("pyarrow.parquet")
-    ids: list[str] = []
-    parts = []
-    for path in sorted(directory.glob("part-*.parquet")):
-        table = parquet.read_table(path)
-        ids += table["id"].to_pylist()
-        column = table["vector"].combine_chunks()
-        parts.append(column.flatten().to_numpy().reshape(len(table), -1))
-    return ids, np.concatenate(parts)

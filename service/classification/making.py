@@ -157,11 +157,26 @@ def make_head(
 def check_plan(plan: HeadPlan, examples: ExampleSet) -> None:
     """Raise InputError where what is planned cannot be fitted on `examples`."""
     check_class_weights(plan.options.class_weights, examples.labels)
+    if examples.targets.ndim == 1:
+        _check_threshold(plan.options.unknown_threshold, len(examples.labels))
     if examples.pairs and plan.labels:
         raise InputError(
             "Pairs of texts cannot be told apart by a description of the labels.",
             field="labels",
             remedy="Leave labels out.",
+        )
+
+
+def _check_threshold(threshold: float | None, labels: int) -> None:
+    """Raise InputError where `threshold` is one that the likeliest of `labels` always reaches."""
+    least = 1 / labels
+    if threshold is not None and threshold <= least:
+        raise InputError(
+            f"Of {labels} labels the likeliest has a probability of {least:.3g} at least, so that "
+            "no text would be unknown.",
+            field="unknown_threshold",
+            given=threshold,
+            remedy="Set it higher, or leave it out.",
         )
 
 

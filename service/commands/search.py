@@ -46,7 +46,7 @@ def search(
     from service.api.hits import hit_answer
     from service.inference.encoder import QUERY_PROMPTS
     from service.search.grouping import Grouping
-    from service.search.query import Query, check_texts, find
+    from service.search.query import Query, check_directions, check_texts, find
     from service.text.language import languages_of
 
     query = Query(
@@ -66,6 +66,7 @@ def search(
             dimensions=opened.dimension,
             prefix=encoder.prompt_prefix(encoder.prompt_among(QUERY_PROMPTS)),
         )
+        check_directions(vectors, queries, field="QUERY")
         for text, found in zip(queries, find(opened, vectors, query), strict=True):
             if as_json:
                 click.echo(orjson.dumps([hit_answer(one) for one in found]))

@@ -10,11 +10,24 @@ if TYPE_CHECKING:  # sessions pool, and pooling builds on this module
     from service.inference.session import Vectors
 
 
+SHORTEST = 1e-12
+"""What is shorter has no direction, and counts as zero."""
+
+
 def normalise(vectors: Vectors) -> Vectors:
     """Return `vectors` [batch, dimension] scaled to length 1; a zero vector stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Vectors = vectors / np.maximum(lengths, np.float32(1e-12))
+    scaled: Vectors = vectors / np.maximum(lengths, np.float32(SHORTEST))
     return scaled
+
+
+def cosines(vectors: Vectors, other: Vectors) -> Vectors:
+    """Return the cosine of each of `vectors` [batch, dimension] with `other`, all of length 1.
+
+    Rounded sums may lie a little beyond 1, which no cosine does.
+    """
+    clipped: Vectors = np.clip(vectors @ other, np.float32(-1), np.float32(1))
+    return clipped
 
 
 def finish(vectors: Vectors, *, dimensions: int | None, normalised: bool) -> Vectors:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from service.errors import InputError, NotFoundError
+from service.errors import InputError
 from service.inference.session import Vectors
 from service.milvus.client import Row, engine_errors, listed, quoted
 from service.milvus.expressions import compile_expression, has_field
@@ -24,6 +24,7 @@ from service.search.checks import (
     check_space,
     check_unique,
     check_whole,
+    no_such_document,
     unit_vectors,
 )
 from service.search.document import Document, Hit, Metadata
@@ -123,6 +124,10 @@ class MilvusCorpus:
         """Return how many documents it has, in one request."""
         return self._count('id != ""')
 
+    def count_vectors(self) -> int:
+        """Return how many vectors it has: one a document."""
+        return self.count()
+
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert or replace `documents`, in one request."""
         unit = unit_vectors(vectors, dimension=self.dimension, rows=len(documents))
@@ -140,7 +145,10 @@ class MilvusCorpus:
 
     def get_document(self, id: str) -> Document:
         """Return one document, or raise NotFoundError."""
-        return self.get_documents([id])[0]
+        found = self.find([id])
+        if id not in found:
+            raise no_such_document(self.name, id, field="id")
+        return found[id]
 
     def get_documents(self, ids: Sequence[str]) -> list[Document]:
         """Return the documents in the order of `ids`."""
@@ -281,9 +289,7 @@ class MilvusCorpus:
         found = self._rows(ids, fields)
         for id in ids:
             if id not in found:
-                raise NotFoundError(
-                    f"Corpus {self.name!r} has no document of this id.", field="ids", given=id
-                )
+                raise no_such_document(self.name, id, field="ids")
         return [found[id] for id in ids]
 
     def _query(self, expression: str, fields: list[str], **limit: int) -> Sequence[Row]:

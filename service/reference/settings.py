@@ -14,7 +14,10 @@ _INTRODUCTION = """\
 Every setting is a flag of `interlingua serve`, a variable and a line of `.env` alike; the first of
 these that is given wins. `interlingua doctor` prints what is in force and where it came from. Flags
 that take several values are given several times; variables separate directories by `:` and keys by
-`,`. An empty variable counts as not set; `INTERLINGUA_HEAD=` alone means no classifiers."""
+`,`. An empty variable counts as not set; `INTERLINGUA_HEAD=` alone means no classifiers.
+
+Other commands heed them too: `embed`, `index`, `search`, `classify` and `bench` take the first
+model where no `--model` is given, `index` and `search` before it the one that made the corpus."""
 
 
 def settings_page() -> str:

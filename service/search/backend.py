@@ -103,6 +103,10 @@ class CorpusBackend(Protocol):
         """Return how many documents it has; cheaper than `info` where an engine must be asked."""
         ...
 
+    def count_vectors(self) -> int:
+        """Return how many vectors it has: a document in passages has several."""
+        ...
+
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert `documents`, or replace those whose id is there already, all or none.
 

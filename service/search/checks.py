@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.errors import ConflictError, InputError
+from service.errors import ConflictError, InputError, NotFoundError
 from service.inference.session import Vectors
 from service.inference.vectors import normalise
 from service.search.document import MAX_INTEGER, Document
@@ -49,6 +49,11 @@ def unit_vectors(vectors: Vectors, *, dimension: int, rows: int | None = None) -
     peaks = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     scaled = vectors / np.where(peaks > 0, peaks, 1)
     return normalise(np.ascontiguousarray(scaled, dtype=np.float32))
+
+
+def no_such_document(corpus: str, id: str, *, field: str) -> NotFoundError:
+    """Return the error for an id, given as `field`, that no document of `corpus` has."""
+    return NotFoundError(f"Corpus {corpus!r} has no document of this id.", field=field, given=id)
 
 
 def check_unique(documents: Sequence[Document]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from service.errors import NotFoundError, StorageError
+from service.errors import StorageError
 from service.inference.session import Vectors
 from service.search.backend import CorpusInfo, Page, UpsertCounts
 from service.search.checks import (
@@ -23,8 +23,10 @@ from service.search.checks import (
     check_unique,
     check_whole,
     key_after,
+    no_such_document,
     unit_vectors,
 )
+from service.search.database import in_turn
 from service.search.document import Document, Hit
 from service.search.fields import FieldTypes, check_declared, check_filter
 from service.search.filters import Condition, Filter, compile_conditions
@@ -130,6 +132,11 @@ class Corpus:
         """Return how many documents it has."""
         return self.info().documents
 
+    def count_vectors(self) -> int:
+        """Return how many vectors it has."""
+        with self._store.snapshot() as snapshot, self._live.current(snapshot) as index:
+            return len(index)
+
     def upsert(self, documents: Sequence[Document], vectors: Vectors) -> UpsertCounts:
         """Insert or replace `documents`, all or none."""
         rows = int(vector_counts(documents).sum())
@@ -141,7 +148,7 @@ class Corpus:
             check_whole(documents)
         if not documents:
             return UpsertCounts(0, 0)
-        with self._live.writing, self._store.transaction() as transaction:
+        with self._writing() as transaction:
             change = transaction.upsert(documents, unit)
             self._live.commit(transaction, change)
         updated = change.replaced
@@ -149,7 +156,10 @@ class Corpus:
 
     def get_document(self, id: str) -> Document:
         """Return one document, or raise NotFoundError."""
-        return self.get_documents([id])[0]
+        found = self.find([id])
+        if id not in found:
+            raise no_such_document(self.name, id, field="id")
+        return found[id]
 
     def get_documents(self, ids: Sequence[str]) -> list[Document]:
         """Return the documents in the order of `ids`."""
@@ -187,7 +197,7 @@ class Corpus:
 
     def delete(self, ids: Sequence[str]) -> int:
         """Delete by id; return how many were there."""
-        with self._live.writing, self._store.transaction() as transaction:
+        with self._writing() as transaction:
             return self._delete(transaction, transaction.keys_of(ids))
 
     def delete_where(self, filter: Filter) -> int:
@@ -198,7 +208,7 @@ class Corpus:
         # Before anything is deleted: {"not": {"tpoic": "law"}} would match every document.
         with self._store.snapshot() as snapshot:
             self._require_fields(snapshot, filter)
-        with self._live.writing, self._store.transaction() as transaction:
+        with self._writing() as transaction:
             return self._delete(transaction, transaction.keys_where(condition))
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
@@ -291,6 +301,14 @@ class Corpus:
         """Wait until its index is as its policy wants it, and saved where that is due."""
         self._live.settle()
 
+    @contextmanager
+    def _writing(self) -> Iterator[Transaction]:
+        with (
+            in_turn(self._live.writing, self._store.path) as seconds_left,
+            self._store.transaction(seconds_left) as transaction,
+        ):
+            yield transaction
+
     def _neighbours(
         self, snapshot: Snapshot, queries: Vectors, k: int, condition: Condition | None
     ) -> tuple[Vectors, Keys]:
@@ -341,9 +359,7 @@ class Corpus:
         keys = snapshot.keys_of(ids)
         for id in ids:
             if id not in keys:
-                raise NotFoundError(
-                    f"Corpus {self.name!r} has no document of this id.", field="ids", given=id
-                )
+                raise no_such_document(self.name, id, field="ids")
         return [keys[id] for id in ids]
 
 

@@ -19,7 +19,7 @@ MAPPED_BYTES = 1 << 40
 search reads some thirty rows from all over it."""
 
 BUSY_SECONDS = 30.0
-"""How long a write waits for another process that holds the file."""
+"""How long a write waits for those before it, in this process and in others, all in all."""
 
 CHECKPOINT_BYTES = 16 << 20
 """Size of the write-ahead log from which it is folded into the database, beside the writes."""
@@ -105,16 +105,22 @@ class Database:
                 self._give_back(connection)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, patience: float | None = None) -> Iterator[sqlite3.Connection]:
         """Begin a write on the one connection that writes; what is not committed is undone.
 
         The caller sees to it that only one thread writes; other processes wait.
 
+        Args:
+            patience: Seconds to wait for another process that writes; `BUSY_SECONDS` where None.
+
         Raises:
+            StorageError: It still writes.
             UnavailableError: The file was replaced.
         """
+        milliseconds = round(1000 * (BUSY_SECONDS if patience is None else patience))
         with storage_errors(self.path):
             self._check_open()
+            self._writer.execute(f"PRAGMA busy_timeout = {milliseconds}")
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 # Within the write: who replaces the file holds its lock until that is done.
@@ -197,6 +203,30 @@ class Database:
     def _join_folding(self) -> None:
         if self._folding is not None:
             self._folding.join()
+
+
+@contextmanager
+def in_turn(writing: threading.Lock, path: Path) -> Iterator[float]:
+    """Hold `writing`, and give the seconds that are left to wait for other processes.
+
+    Args:
+        writing: Held by whoever writes to `path` in this process.
+        path: Of the database.
+
+    Raises:
+        StorageError: Others have held it for `BUSY_SECONDS`.
+    """
+    ends = time.monotonic() + BUSY_SECONDS
+    if not writing.acquire(timeout=BUSY_SECONDS):
+        raise StorageError(
+            "The corpus' database cannot be used: the writes before this one do not end.",
+            path=path,
+            remedy="Try again in a while.",
+        )
+    try:
+        yield max(0.0, ends - time.monotonic())
+    finally:
+        writing.release()
 
 
 def replaced(name: str) -> UnavailableError:

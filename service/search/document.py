@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import orjson
 
-from service.errors import InputError, MalformedError, TooLargeError
+from service.errors import InputError, MalformedError, TooLargeError, as_given
 
 Scalar: TypeAlias = str | int | float | bool | None
 Value: TypeAlias = Scalar | list[Scalar]
@@ -144,7 +144,9 @@ def check_id(value: object) -> None:
     """Raise InputError unless `value` can be a document's id."""
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID_CHARACTERS:
         raise InputError(
-            f"An id is a string of 1 to {MAX_ID_CHARACTERS} characters.", field="id", given=value
+            f"An id is a string of 1 to {MAX_ID_CHARACTERS} characters.",
+            field="id",
+            given=as_given(value),
         )
     if value in (".", ".."):
         raise InputError(
@@ -228,7 +230,11 @@ def check_scalar(value: object, field: str) -> Scalar:
             raise InputError(
                 "A string holds no NUL and no lone surrogates.", field=field, given=value
             )
-    elif isinstance(value, int):
+    elif isinstance(value, int | float):
+        if not math.isfinite(value):
+            raise InputError("A number is finite.", field=field, given=value)
+        # Of an integer that 64 bits do not hold a JSON parser makes a float, which is that of its
+        # neighbours too.
         if abs(value) > MAX_INTEGER:
             raise InputError(
                 "An integer has at most 64 bits.",
@@ -236,9 +242,6 @@ def check_scalar(value: object, field: str) -> Scalar:
                 given=value,
                 remedy="Send it as a string.",
             )
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise InputError("A number is finite.", field=field, given=value)
     else:
         raise InputError(
             "A metadata value is a string, number, boolean, null, or a list of these.",
@@ -251,7 +254,11 @@ def check_scalar(value: object, field: str) -> Scalar:
 
 def _check_text(value: object) -> None:
     if not isinstance(value, str) or not value.strip():
-        raise InputError("A document's text is a string that is not blank.", field="text")
+        raise InputError(
+            "A document's text is a string that is not blank.",
+            field="text",
+            given=as_given(value),
+        )
     if len(value) > MAX_TEXT_CHARACTERS:
         raise TooLargeError(
             f"A document's text has {len(value)} characters; {MAX_TEXT_CHARACTERS} are allowed.",

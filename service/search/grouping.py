@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.errors import InputError
+from service.errors import InputError, in_field
 from service.search.backend import CorpusBackend
 from service.search.document import Hit, check_field
 
@@ -37,7 +37,8 @@ class Grouping:
         if self.score is not None and not -1 <= self.score <= 1:
             raise InputError("A cosine is due.", field="group.score", given=self.score)
         if self.field is not None:
-            check_field(self.field)
+            with in_field("group.field"):
+                check_field(self.field)
 
 
 def group_hits(corpus: CorpusBackend, hits: Sequence[Hit], grouping: Grouping) -> list[list[int]]:

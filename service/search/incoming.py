@@ -66,15 +66,21 @@ class Batch:
     Args:
         items: What came.
         policy: How the others are split; None for not at all.
+
+    Attributes:
+        documents: In the order of `items`.
+        texts: To be encoded: a passage, or the whole of a document, each.
+        places: Of the document of each text, in `documents`.
     """
 
     def __init__(self, items: Sequence[Incoming], policy: PassagePolicy | None) -> None:
         split = policy.split if policy is not None else lambda document: document
         self.documents = [i.document if i.vector is not None else split(i.document) for i in items]
         self._ready = [item.vector for item in items]
-        self.texts = passage_texts(
-            [d for d, vector in zip(self.documents, self._ready, strict=True) if vector is None]
-        )
+        places = [place for place, vector in enumerate(self._ready) if vector is None]
+        without = [self.documents[place] for place in places]
+        self.texts = passage_texts(without)
+        self.places: list[int] = np.repeat(places, vector_counts(without)).tolist()
 
     def vectors(self, encoded: Vectors, *, dimension: int) -> Vectors:
         """Return float32 [passages of all documents, dimension], of any length.
@@ -103,10 +109,11 @@ def _vector(value: object, dimension: int, field: str) -> Vectors:
         raise InputError(
             f"The corpus takes vectors of {dimension} numbers, this one has {vector.size}.",
             field=field,
+            given=value,
             remedy="Send vectors of the corpus' own space, or leave them out to have them made.",
         )
     if not np.isfinite(vector).all():
-        raise InputError("A vector holds a number that is not finite.", field=field)
+        raise InputError("A vector holds a number that is not finite.", field=field, given=value)
     return vector
 
 

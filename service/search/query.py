@@ -12,6 +12,7 @@ import numpy as np
 
 from service.errors import InputError
 from service.inference.session import Vectors
+from service.inference.vectors import SHORTEST
 from service.search.backend import CorpusBackend
 from service.search.checks import check_count
 from service.search.deletions import made_of_those_there
@@ -88,12 +89,33 @@ def check_texts(texts: Sequence[str], *, field: str) -> None:
     """
     for position, text in enumerate(texts):
         if not text.strip():
-            raise InputError(
-                "A text to search with is blank: every document would be as near as any other.",
-                field=f"{field}[{position}]",
-                given=text,
-                remedy="Leave it out, or say what to look for.",
-            )
+            raise _near_to_nothing("A text to search with is blank", text, f"{field}[{position}]")
+
+
+def check_directions(vectors: Vectors, given: Sequence[object], *, field: str) -> None:
+    """Raise InputError where one of `vectors` [queries, dimension] is zero, as for a blank text.
+
+    A model makes one of a text of which it knows nothing: of characters without width, say.
+
+    Args:
+        vectors: What is searched with.
+        given: What they were made of.
+        field: Where that stood.
+    """
+    zero = np.linalg.norm(vectors, axis=1) < SHORTEST
+    if zero.any():
+        position = int(np.argmax(zero))
+        what = "The vector to search with is zero"
+        raise _near_to_nothing(what, given[position], f"{field}[{position}]")
+
+
+def _near_to_nothing(what: str, given: object, field: str) -> InputError:
+    return InputError(
+        f"{what}: every document would be as near as any other.",
+        field=field,
+        given=given,
+        remedy="Leave it out, or say what to look for.",
+    )
 
 
 def find(

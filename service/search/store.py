@@ -146,13 +146,17 @@ class Store:
             yield self._view(connection)
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self, patience: float | None = None) -> Iterator[Transaction]:
         """Begin a write; without `Transaction.commit` it is undone.
 
+        Args:
+            patience: Seconds to wait for another process that writes; see `Database.writing`.
+
         Raises:
+            StorageError: It still writes.
             UnavailableError: Another has taken the store's place, or is about to.
         """
-        with self._database.writing() as connection:
+        with self._database.writing(patience) as connection:
             if self._retired or is_being_replaced(self.path.parent):
                 raise replaced(self._name)
             yield Transaction(connection, self._view(connection))

@@ -246,7 +246,7 @@ class Metrics:
         self._recent.kept = recent
 
     def watch_corpora(self, sizes: Callable[[], Iterable[tuple[str, int]]]) -> None:
-        """Have `interlingua_index_vectors{corpus}` ask `sizes` for (name, documents) when read."""
+        """Have `interlingua_index_vectors{corpus}` ask `sizes` for (name, vectors) when read."""
         self.registry.register(_CorpusSizes(sizes))
 
     def watch_volume(self, directory: Path) -> None:
@@ -299,8 +299,8 @@ class _CorpusSizes(Collector):
         if self._asked is None or self._asked.done():
             self._asked = self._asking.submit(lambda: list(self._sizes()))
         with contextlib.suppress(InterlinguaError, TimeoutError):
-            for name, documents in self._asked.result(SIZES_SECONDS):
-                family.add_metric([name], documents)
+            for name, vectors in self._asked.result(SIZES_SECONDS):
+                family.add_metric([name], vectors)
         return [family]
 
     @staticmethod

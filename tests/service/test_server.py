@@ -19,9 +19,11 @@ from starlette.types import Receive, Scope, Send
 
 from service.api.state import State
 from service.search.corpora import Corpora
-from service.server import StoppingServer
+from service.server import StoppingServer, banner
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
+from tests.service.api.running import run_app, tiny_settings
+from tests.tiny_bundle import make_tiny_bundle
 
 COMMAND = Path(sys.executable).with_name("interlingua")
 
@@ -193,6 +195,34 @@ def test_answers_before_a_stop_end_their_connections(tmp_path: Path, tiny_bundle
     process.communicate()
 
 
+@pytest.mark.e2e
+def test_what_outlasts_a_stop_is_told_so(tmp_path: Path, tiny_bundle: Path) -> None:
+    process = start(tmp_path, tiny_bundle, "--port", "0", "--drain-seconds", "0.5")
+    url = httpx.URL(url_of(process))
+    connections = []
+    for path in ("/embed", "/v1/embeddings"):
+        connection = http.client.HTTPConnection(url.host, url.port, timeout=20)
+        connection.putrequest("POST", path)
+        connection.putheader("content-type", "application/json")
+        connection.putheader("content-length", "1000")
+        connection.endheaders(b'{"inp')
+        connections.append(connection)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    plain, openai = (connection.getresponse() for connection in connections)
+    assert (plain.status, openai.status) == (503, 503)
+    assert plain.headers["content-type"] == "application/problem+json"
+    problem = json.loads(plain.read())
+    assert problem["type"] == "urn:interlingua:problem:unavailable"
+    assert problem["request_id"] == plain.headers["x-request-id"]
+    assert plain.headers["retry-after"]
+    assert json.loads(openai.read())["error"]["code"] == "unavailable"
+    assert process.wait(20) == 0
+    _, errors = process.communicate()
+    assert "Traceback" not in errors
+    assert "status=503" in errors
+
+
 async def test_what_a_kept_connection_has_sent_is_answered_before_a_stop() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 204, "headers": []})
@@ -211,6 +241,23 @@ async def test_what_a_kept_connection_has_sent_is_answered_before_a_stop() -> No
                 await server.shutdown([listener])
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204 ")
         writer.close()
+
+
+async def test_the_lines_at_the_start_name_every_model_and_work_with_keys(
+    tmp_path: Path, tiny_bundle: Path
+) -> None:
+    twin = make_tiny_bundle(tmp_path / "twin", name="twin")
+    for keys in ([], ["secret"]):
+        settings = tiny_settings(
+            tiny_bundle, tmp_path / "data", model=[tiny_bundle, twin], api_keys=keys
+        )
+        async with run_app(settings) as running:
+            told = banner("http://localhost:8000", running.state.resources, settings)
+        assert "  models       tiny, 16 dimensions; twin, 16 dimensions\n" in told
+        commands = [line for line in told.splitlines() if line.startswith("  curl")]
+        assert len(commands) == 3
+        assert all(("authorization: Bearer KEY" in line) == bool(keys) for line in commands)
+        assert "secret" not in told
 
 
 @pytest.mark.e2e

@@ -97,8 +97,9 @@ class FitRequest(DocumentFields):
         "same in all), or a number for each label",
     )  # fmt: skip
     unknown_threshold: Annotated[float, Field(gt=0, lt=1)] | None = Field(
-        None, description="Answer unknown where no label is as probable as this"
-    )
+        None, description="Answer unknown where no label is as probable as this; above 1 divided "
+        "by the number of labels, unless a text may have several",
+    )  # fmt: skip
     multi_label: bool = Field(False, description="Whether a text may have several labels, or none")
     contradictions: Literal["refuse", "drop", "keep"] = Field(
         "refuse", description="What to do with a text that stands there with different labels"

@@ -67,6 +67,15 @@ class HealthAnswer(Answer):
     status: str
 
 
+class UpsertDone(Answer):
+    """How far a stream of documents came."""
+
+    lines: int = Field(description="That were read")
+    inserted: int = Field(description="Documents that were stored")
+    updated: int = Field(description="Documents that were stored in the place of others")
+    failed: int = Field(description="Lines that are no documents")
+
+
 class Problem(Answer):
     """RFC 9457: what went wrong, where, and what to do about it."""
 
@@ -77,6 +86,9 @@ class Problem(Answer):
     field: str | None = Field(None, description="The part of the request at fault")
     given: str | None = Field(None, description="Its value, shortened")
     remedy: str | None = Field(None, description="What to do about it")
+    done: UpsertDone | None = Field(
+        None, description="Of a stream of documents that broke off: what was stored, and stays"
+    )
     request_id: str | None = None
     error: str | None = Field(
         None, description="detail and remedy, where text-embeddings-inference has this address too"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, JsonValue
 
 from service.api.schemas.embed import Encoding, Precision
 from service.api.schemas.parts import Answer, LanguageCode, Request, Texts, Width
@@ -28,7 +28,7 @@ class EmbeddingsRequest(Request):
     dimensions: Width | None = Field(
         None, description="Keep only the first so many dimensions; vectors keep length 1"
     )
-    user: str | None = Field(None, description="Ignored")
+    user: JsonValue = Field(None, description="Ignored")
     language: LanguageCode = None
 
 

@@ -28,7 +28,12 @@ VectorRows = Annotated[
     WithJsonSchema({"type": "array", "items": {"type": "array", "items": {"type": "number"}}}),
 ]
 
-FILTER = 'Only documents whose metadata meets these conditions, such as {"topic": "law"}'
+CONDITIONS = (
+    '{"topic": "law"}, {"topic": {"in": ["law", "health"]}}, {"topic": null} (has none), '
+    '{"year": {"gte": 1990, "lt": 2000}} (gt, gte, lt, lte), and of these '
+    '{"and": [...]}, {"or": [...]}, {"not": {...}}'
+)
+FILTER = f"Only documents whose metadata meets these conditions: {CONDITIONS}"
 
 
 class GroupField(Request):

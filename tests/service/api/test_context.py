@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pytest
@@ -65,6 +66,36 @@ async def test_the_log_has_one_line_a_request_and_no_text(
     ]
     ours = [record for record in caplog.records if record.name.startswith("service")]
     assert "confidential" not in "".join(str(vars(record)) for record in ours)
+
+
+@pytest.mark.parametrize(("leaving", "status"), [(False, 499), (True, 503)])
+async def test_a_request_that_is_cancelled_is_logged_as_it_is_counted(
+    running: Running, caplog: pytest.LogCaptureFixture, leaving: bool, status: int
+) -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        await asyncio.sleep(20)
+        raise AssertionError("it was cancelled")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/embed", "query_string": b"",
+             "headers": [(b"content-type", b"application/json")]}  # fmt: skip
+    request = asyncio.create_task(running.app(scope, receive, send))
+    await asyncio.sleep(0.1)
+    if leaving:
+        running.state.begin_leaving()
+    request.cancel()
+    with caplog.at_level(logging.INFO):
+        await asyncio.wait([request])
+    assert request.cancelled() != leaving
+    assert [message.get("status") for message in sent] == ([503, None] if leaving else [])
+    lines = [record for record in caplog.records if record.name == "service.access"]
+    assert [line.status for line in lines] == [status]  # type: ignore[attr-defined]
+    name = "interlingua_requests_total"
+    assert await running.metric(name, route="/embed", status=str(status)) == 1
 
 
 async def test_an_answer_that_cannot_be_sent_is_a_client_that_left(

@@ -49,8 +49,9 @@ async def test_an_id_with_a_slash_is_found_and_deleted(library: Running) -> None
     for path in (f"{PATH}/bread/de", f"{PATH}/{quote('bread/de', safe='')}"):
         assert (await library.client.get(path)).json()["id"] == "bread/de"
     assert (await library.client.delete(f"{PATH}/bread/de")).status_code == 204
-    assert_problem(await library.client.get(f"{PATH}/bread/de"), 404)
-    assert_problem(await library.client.delete(f"{PATH}/bread/de"), 404)
+    for method in ("GET", "DELETE"):
+        gone = await library.client.request(method, f"{PATH}/bread/de")
+        assert assert_problem(gone, 404, field="id")["given"] == "'bread/de'"
 
 
 async def test_paging_gives_each_document_once(library: Running) -> None:
@@ -110,6 +111,46 @@ async def test_what_cannot_be_stored_is_refused_whole(
 ) -> None:
     assert_problem(await library.client.post(PATH, json=body), status, field=field)
     assert (await library.client.get("/corpora/library")).json()["documents"] == len(DOCUMENTS)
+
+
+@pytest.mark.parametrize(
+    ("document", "field", "given"),
+    [
+        ({"id": "a", "text": 5}, "text", "5"),
+        ({"id": "a", "text": " "}, "text", "' '"),
+        ({"id": "a", "text": None}, "text", "null"),
+        ({"id": None, "text": "b"}, "id", "null"),
+        ({"id": "a", "text": "b", "vector": [1.5]}, "vector", "[1.5]"),
+    ],
+)
+async def test_a_value_that_cannot_be_stored_is_quoted(
+    library: Running, document: dict[str, object], field: str, given: str
+) -> None:
+    response = await library.client.post(PATH, json={"documents": [document]})
+    assert assert_problem(response, 422, field=f"documents[0].{field}")["given"] == given
+
+
+@pytest.mark.parametrize("name", ["model", "space", "broken", "moddel"])
+async def test_a_parameter_beside_a_json_body_is_refused(library: Running, name: str) -> None:
+    body = {"documents": [{"id": "new", "text": "A river."}]}
+    response = await library.client.post(PATH, json=body, params={name: "refuse"})
+    remedy = str(assert_problem(response, 422, field=name)["remedy"])
+    assert ("body" in remedy) == (name in ("model", "space"))
+    assert_problem(await library.client.get(f"{PATH}/new"), 404)
+
+
+@pytest.mark.parametrize("written", ["9223372036854775808", "18446744073709551617", "-1e19"])
+async def test_an_integer_beyond_64_bits_is_refused_before_it_becomes_another(
+    library: Running, written: str
+) -> None:
+    record = f'{{"id": "a", "text": "b", "metadata": {{"n": {written}}}}}'
+    headers = {"content-type": "application/json"}
+    body = f'{{"documents": [{record}]}}'
+    sent = await library.client.post(PATH, content=body, headers=headers)
+    assert_problem(sent, 422, field="documents[0].metadata.n")
+    body = f'{{"inputs": "cat", "filter": {{"n": {written}}}}}'
+    asked = await library.client.post("/similar", content=body, headers=headers)
+    assert_problem(asked, 422, field="filter.n")
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,12 @@ async def test_null_means_not_given(running: Running) -> None:
     assert response.status_code == 200
 
 
+async def test_null_where_a_value_is_due_is_quoted(running: Running) -> None:
+    for inputs, field in ((None, "inputs"), (["a", None], "inputs[1]")):
+        response = await running.client.post("/embed", json={"inputs": inputs})
+        assert assert_problem(response, 400, field=field)["given"] == "null"
+
+
 async def test_unknown_fields_are_ignored(running: Running) -> None:
     response = await running.client.post("/embed", json={"inputs": "a", "task": "x", "prefix": 1})
     assert response.status_code == 200
@@ -206,3 +212,16 @@ async def test_errors_have_text_embeddings_inferences_members_too(running: Runni
         assert problem["error_type"] == "Validation"
         assert problem["error"].startswith(problem["detail"])
     assert "error" not in (await running.client.post("/similar", json={})).json()
+
+
+async def test_no_cosine_lies_beyond_one(running: Running, tiny_encoder: Encoder) -> None:
+    texts = [f"The cat sleeps on windowsill {number}." for number in range(64)]
+    vectors = tiny_encoder.encode(texts)
+    beyond = [t for t, v in zip(texts, vectors, strict=True) if (vectors @ v).max() > 1]
+    assert beyond, "or the test shows nothing"
+    for text in beyond:
+        inputs = {"source_sentence": text, "sentences": texts}
+        response = await running.client.post("/similarity", json={"inputs": inputs})
+        assert max(response.json()) <= 1
+        response = await running.client.post("/rerank", json={"query": text, "texts": texts})
+        assert max(place["score"] for place in response.json()) <= 1

@@ -6,8 +6,10 @@ Kills, damaged files and full disks of a whole process are tested where they bel
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
+import time
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +19,7 @@ import pytest
 from benchmarks.drills import injected
 from service.errors import BundleError
 from service.inference.session import Vectors, check_finite
+from service.search import database
 from service.search.corpora import Corpora
 from service.settings import Settings
 from service.text.tokenizer import Inputs
@@ -323,3 +326,53 @@ async def test_the_log_names_no_bug(running: Running, caplog: pytest.LogCaptureF
         assert (await embed(running)).status_code == 200, fault.__name__
     assert "this is a bug" not in caplog.text
     assert "Traceback" not in caplog.text
+
+
+async def test_a_corpus_whose_writes_hang_holds_up_no_other(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.5)
+    await running.fill("library")
+    await running.fill("other")
+    held = database.connect(running.state.settings.data / "corpora/library/documents.sqlite3")
+    held.execute("BEGIN IMMEDIATE")
+    post, began = running.client.post, time.monotonic()
+    hanging = [
+        asyncio.create_task(
+            post(
+                "/corpora/library/documents",
+                json={"documents": [{"id": f"{number}", "text": "A new cat."}]},
+                headers={"x-request-timeout": "2"},
+            )
+        )
+        for number in range(60)
+    ]
+    await asyncio.sleep(0.1)
+    for request in (
+        post("/similar", json={"inputs": "cat", "corpus": "other"}),
+        post("/similar", json={"inputs": "cat", "corpus": "library"}),
+        post("/corpora/other/documents", json={"documents": DOCUMENTS}),
+        running.client.get("/corpora"),
+    ):
+        assert (await asyncio.wait_for(request, 1)).status_code == 200
+    statuses = [response.status_code for response in await asyncio.gather(*hanging)]
+    assert set(statuses) == {503, 504}
+    assert time.monotonic() - began < 5, "waits do not add up"
+    held.close()
+    assert (await write(running, 1)).status_code == 200
+
+
+async def test_a_corpus_whose_writes_hang_can_be_dropped(running: Running) -> None:
+    await running.fill()
+    held = database.connect(running.state.settings.data / "corpora/library/documents.sqlite3")
+    held.execute("BEGIN IMMEDIATE")
+    hanging = [asyncio.create_task(write(running, number)) for number in range(8)]
+    await asyncio.sleep(0.2)
+    dropping = asyncio.create_task(running.client.delete("/corpora/library"))
+    async with asyncio.timeout(5):
+        while (await running.client.get("/corpora/library")).status_code != 404:
+            await asyncio.sleep(0.01)
+    assert not any(request.done() for request in hanging)
+    held.close()
+    assert (await dropping).status_code == 204
+    assert {response.status_code for response in await asyncio.gather(*hanging)} <= {404, 503}

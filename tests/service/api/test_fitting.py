@@ -304,6 +304,8 @@ async def test_documents_are_never_cut(running: Running) -> None:
          "examples[8].text_pair"),
         ({"examples": EXAMPLES, "regularisation": 0}, 422, "regularisation"),
         ({"examples": EXAMPLES, "unknown_threshold": 1.5}, 422, "unknown_threshold"),
+        ({"examples": EXAMPLES, "unknown_threshold": 0.5}, 422, "unknown_threshold"),
+        ({"labels": {"a": "b", "c": "d"}, "unknown_threshold": 0.4}, 422, "unknown_threshold"),
         ({"examples": EXAMPLES, "model": "nope"}, 404, "model"),
         ({"examples": EXAMPLES, "corpus": {"name": "c", "label_field": "f"}}, 422, "corpus"),
         ({"corpus": {"name": "nope", "label_field": "f"}}, 404, None),
@@ -391,6 +393,20 @@ async def test_any_encoder_of_the_space_will_do_and_no_other(
         refused = await running.client.post("/classify", json={**request, "model": "stranger"})
         problem = assert_problem(refused, 409, field="model")
         assert "tiny" in str(problem["remedy"])
+
+
+async def test_several_labels_at_a_time_have_a_threshold_of_any_height(running: Running) -> None:
+    body = {"examples": EXAMPLES, "multi_label": True, "unknown_threshold": 0.4}
+    body["examples"] = [{"text": row["text"], "labels": [row["label"]]} for row in EXAMPLES]
+    assert (await fitted(running, "things", body))["unknown_threshold"] == 0.4
+
+
+async def test_a_parameter_beside_a_json_body_is_refused(running: Running) -> None:
+    path, body = "/classifiers/subjects2", {"examples": EXAMPLES}
+    answer = await running.client.put(path, params={"multi_label": "true"}, json=body)
+    assert "body" in str(assert_problem(answer, 422, field="multi_label")["remedy"])
+    answer = await running.client.put(path, params={"wiat": "true"}, json=body)
+    assert "wait" in str(assert_problem(answer, 422, field="wiat")["remedy"])
 
 
 async def test_a_misspelt_parameter_beside_lines_is_refused(running: Running) -> None:

@@ -117,6 +117,26 @@ async def test_an_error_in_a_stream_is_its_last_line(library: Running) -> None:
     assert event["error"]["field"] == "model"
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_stream_that_breaks_off_says_what_was_stored(
+    library: Running, streamed: bool
+) -> None:
+    library.state.settings.max_body_bytes = 4096
+    records: list[object] = [DOCUMENTS[0], *({"id": f"n{i}", "text": f"{i}"} for i in range(1200))]
+    records[7] = {"id": "broken"}
+    lines = as_lines(*records, {"id": "long", "text": "x" * 5000})
+    answer = await library.client.post(
+        PATH, content=lines, headers=STREAMED if streamed else NDJSON
+    )
+    if streamed:
+        problem = orjson.loads(answer.content.splitlines()[-1])["error"]
+    else:
+        problem = assert_problem(answer, 413, field="line 1202")
+    assert problem["done"] == {"lines": 1201, "inserted": 1023, "updated": 1, "failed": 1}
+    there = (await library.client.get("/corpora/library")).json()["documents"]
+    assert there == len(DOCUMENTS) + 1023
+
+
 async def test_one_broken_line_refuses_all_where_that_is_asked_for(library: Running) -> None:
     good = [{"id": f"n{i}", "text": f"number {i}"} for i in range(700)]
     params = {"broken": "refuse"}
@@ -172,6 +192,30 @@ async def test_long_documents_are_answered_with_the_passage(running: Running) ->
     assert LONG[start:end] == hits[0]["passage"]["text"]
     assert hits[0]["passage"]["text"].startswith("Rivers")
     assert "passage" not in hits[1]
+
+
+async def test_a_document_of_any_number_of_passages_is_one_document(running: Running) -> None:
+    running.state.settings.max_inputs = 8
+    await running.client.put("/corpora/long", json={"passages": {"words": 10}})
+    # A word of a hundred pieces is more than the model reads, and a passage can be.
+    cut = "cat" * 400
+    documents = [
+        {"id": "long", "text": LONG * 8},
+        {"id": "cut", "text": f"{cut}. {LONG * 2} {cut}. {LONG} {cut}."},
+        {"id": "short", "text": "Fresh bread."},
+    ]
+    path = "/corpora/long/documents"
+    for counted, sent in (
+        ("inserted", await running.client.post(path, json={"documents": documents})),
+        ("updated", await running.client.post(path, content=as_lines(*documents), headers=NDJSON)),
+    ):
+        assert sent.status_code == 200, sent.text
+        assert (sent.json()[counted], sent.json()["truncated"]) == (3, 1)
+        assert sent.headers["x-truncated"] == "1"
+        assert sent.headers["x-truncated-count"] == "1"
+    vectors = running.state.resources.corpora.get("long").count_vectors()
+    assert vectors > 8 * 3
+    assert await running.metric("interlingua_index_vectors", corpus="long") == vectors
 
 
 async def test_a_policy_out_of_range_is_refused(running: Running) -> None:

@@ -41,6 +41,25 @@ async def test_a_failed_job_tells_the_problem(running: Running) -> None:
     assert over["error"]["field"] == "examples"
 
 
+async def test_a_stop_is_not_held_up_by_who_waits(running: Running) -> None:
+    ended = threading.Event()
+
+    def task(job: Job) -> Result:
+        assert ended.wait(30)
+        return {}
+
+    id = running.state.resources.jobs.submit("fit", "topics", task).status.id
+    waiting = asyncio.create_task(running.client.get(f"/jobs/{id}", params={"wait": 600}))
+    try:
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        running.state.begin_leaving()
+        response = await asyncio.wait_for(waiting, 5)
+        assert (response.status_code, response.json()["state"]) == (200, "running")
+    finally:
+        ended.set()
+
+
 async def test_nobody_is_waited_with_who_is_gone(running: Running) -> None:
     ended = threading.Event()
 

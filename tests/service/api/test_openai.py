@@ -100,6 +100,12 @@ async def test_errors_have_openais_shape(
     assert_openai_error(await running.client.post("/v1/embeddings", json=body), status, param)
 
 
+@pytest.mark.parametrize("user", [None, 7, {"id": 7}, ["a"]])
+async def test_the_user_is_ignored_whatever_it_is(running: Running, user: object) -> None:
+    response = await running.client.post("/v1/embeddings", json={"input": TEXTS, "user": user})
+    assert response.status_code == 200, response.text
+
+
 async def test_token_ids_are_refused_with_the_way_out(running: Running) -> None:
     response = await running.client.post("/v1/embeddings", json={"input": [[1, 2]], "model": "m"})
     assert "check_embedding_ctx_length=False" in response.json()["error"]["message"]
@@ -129,7 +135,9 @@ async def test_the_address_without_v1_is_the_same(running: Running) -> None:
 async def test_one_model_is_described(running: Running) -> None:
     answer = (await running.client.get("/v1/models/tiny")).json()
     assert (answer["id"], answer["object"]) == ("tiny", "model")
-    assert_openai_error(await running.client.get("/v1/models/large"), 404, "model")
+    missing = await running.client.get("/v1/models/large")
+    assert_openai_error(missing, 404, "model")
+    assert missing.json()["error"]["message"].endswith("loaded: tiny. Name one of them.")
 
 
 async def test_models_are_listed(running: Running) -> None:

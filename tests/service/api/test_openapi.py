@@ -77,6 +77,8 @@ async def test_every_route_says_what_it_does_and_how_it_fails(running: Running) 
             identifiers.add(route["operationId"])
             if path.startswith("/v1"):
                 assert "OpenAIError" in str(route["responses"]["400"]), where
+            elif path.startswith("/health"):
+                assert "application/problem+json" in route["responses"]["503"]["content"], where
             elif route["tags"] != ["health"]:
                 assert "application/problem+json" in route["responses"]["422"]["content"], where
     assert len(identifiers) == sum(map(len, document["paths"].values()))

@@ -67,6 +67,14 @@ async def test_what_was_cut_is_said(running: Running) -> None:
     assert found["usage"]["truncated"] == [1]
 
 
+async def test_the_place_of_a_query_that_was_cut_is_behind_the_texts(running: Running) -> None:
+    texts, query = ["cat", "cat " * 500, "bread"], "cat " * 500
+    plain = await running.client.post("/rerank", json={"query": query, "texts": texts})
+    cohere = await running.client.post("/v1/rerank", json={"query": query, "documents": texts})
+    assert plain.headers["x-truncated"] == cohere.headers["x-truncated"] == "1, 3"
+    assert cohere.json()["usage"]["truncated"] == [1, 3]
+
+
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [

@@ -121,6 +121,8 @@ async def test_the_times_are_in_headers_and_metrics(library: Running) -> None:
         ({"vectors": [[0.5, "x"]]}, 400, "vectors[0][1]"),
         ({"vectors": [[0.5, 0.5]]}, 422, "vectors[0]"),
         ({"vectors": [[1e39] * DIMENSION]}, 422, "vectors[0]"),
+        ({"vectors": [[1] * DIMENSION, [0] * DIMENSION]}, 422, "vectors[1]"),
+        ({"inputs": ["a", "\u200b"]}, 422, "inputs[1]"),
         ({"inputs": "a", "k": 0}, 422, "k"),
         ({"inputs": "a", "k": 1001}, 422, "k"),
         ({"inputs": "a", "k": "5"}, 400, "k"),
@@ -149,6 +151,7 @@ async def test_what_cannot_be_used_is_refused(
         ({}, "q"),
         ({"q": ""}, "q"),
         ({"q": " "}, "q"),
+        ({"q": "\ufeff"}, "q"),
         ({"q": "a", "k": "0"}, "k"),
         ({"q": "a", "k": "x"}, "k"),
         ({"q": "a", "filter": "[]"}, "filter"),
@@ -158,8 +161,13 @@ async def test_what_cannot_be_used_is_refused(
 )
 async def test_the_get_form_too(library: Running, params: dict[str, str], field: str) -> None:
     response = await library.client.get("/similar", params=params)
-    wrong_value = params.get("k") == "0" or params.get("q", "a").strip() == ""
+    wrong_value = params.get("k") == "0" or params.get("q", "a").strip(" \ufeff") == ""
     assert_problem(response, 422 if wrong_value else 400, field=field)
+
+
+async def test_a_misspelt_parameter_is_refused(library: Running) -> None:
+    response = await library.client.get("/similar", params={"q": "a", "min_scor": "0.5"})
+    assert "min_score" in str(assert_problem(response, 422, field="min_scor")["remedy"])
 
 
 async def test_without_a_corpus_it_says_how_to_make_one(running: Running) -> None:
@@ -237,6 +245,7 @@ async def test_hits_come_in_pages_and_in_the_fields_asked_for(library: Running) 
         ({"group": {}}, "group"),
         ({"group": {"score": 0.5, "field": "a"}}, "group"),
         ({"group": {"score": 2}}, "group.score"),
+        ({"group": {"field": ""}}, "group.field"),
     ],
 )
 async def test_what_a_search_cannot_do_is_refused(

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +21,10 @@ from service.bulk import engines
 from service.bulk.engines import EncoderChoice
 from service.bulk.items import Item
 from service.bulk.run import Engine, Progress, embed_items
-from service.bulk.shards import read_shards
 from service.cli import main
 from service.errors import BackendError, InputError
 from service.inference.encoder import Encoder
+from service.inference.session import Vectors
 from tests.tiny_bundle import DIMENSION, make_tiny_bundle
 
 pytest.importorskip("pyarrow")
@@ -51,6 +52,19 @@ def embed_command(model: Path, source: Path, out: Path, *, shard_rows: int) -> l
 
 def files(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def read_shards(directory: Path) -> tuple[list[str], Vectors]:
+    """Return all ids and vectors float32 [ids, dimensions] of a directory, in order."""
+    parquet: Any = importlib.import_module("pyarrow.parquet")
+    ids: list[str] = []
+    parts = []
+    for path in sorted(directory.glob("part-*.parquet")):
+        table = parquet.read_table(path)
+        ids += table["id"].to_pylist()
+        column = table["vector"].combine_chunks()
+        parts.append(column.flatten().to_numpy().reshape(len(table), -1))
+    return ids, np.concatenate(parts)
 
 
 def test_ids_and_vectors_come_in_order(model: Path, tmp_path: Path) -> None:

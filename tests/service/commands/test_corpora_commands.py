@@ -248,6 +248,9 @@ def test_search_says_what_is_wrong(run: Run) -> None:
     assert (bad.exit_code, "JSON object" in bad.output) == (2, True)
     blank = run("search", "cat", " ", "--corpus", "notes")
     assert (blank.exit_code, "QUERY[1]" in blank.output) == (1, True)
+    index(run, "-", input=as_jsonl(RECORDS))
+    zero = run("search", "cat", "\u200b", "--corpus", "notes")
+    assert (zero.exit_code, "QUERY[1]" in zero.output) == (1, True)
 
 
 def test_languages_may_be_listed_with_blanks(run: Run) -> None:

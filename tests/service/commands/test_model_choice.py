@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -42,6 +43,17 @@ def test_a_model_is_named_as_it_was_imported(
     by_path = run(*command, "--model", str(tiny_bundle))
     if command[0] != "bench":
         assert by_name.output == by_path.output
+
+
+def test_the_settings_name_the_default_as_for_a_server(
+    data: Path, tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_flag = run("embed", "Guten Morgen", "--model", str(tiny_bundle))
+    shipped = run("embed", "Guten Morgen")
+    monkeypatch.setenv("INTERLINGUA_MODEL", f"tiny{os.pathsep}interlingua-fast")
+    assert run("embed", "Guten Morgen", data=data).output == by_flag.output
+    flagged = run("embed", "Guten Morgen", "--model", "interlingua-fast", data=data)
+    assert flagged.output == shipped.output != by_flag.output
 
 
 def test_search_takes_the_model_that_the_corpus_was_made_with(data: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from service.inference.vectors import finish, normalise
+from service.inference.vectors import cosines, finish, normalise
 
 
 def test_lengths_become_one_and_zero_stays_zero() -> None:
@@ -19,3 +19,13 @@ def test_cut_comes_before_scaling() -> None:
 def test_raw_vectors_stay_raw() -> None:
     vectors = np.array([[3.0, 4.0]], dtype=np.float32)
     np.testing.assert_array_equal(finish(vectors, dimensions=None, normalised=False), vectors)
+
+
+def test_no_cosine_lies_beyond_one() -> None:
+    rows = np.random.default_rng(1).standard_normal((200, 384)).astype(np.float32)
+    vectors = normalise(rows)
+    assert max(float((vectors @ row).max()) for row in vectors) > 1, "or the test shows nothing"
+    found = np.stack([cosines(vectors, row) for row in vectors])
+    assert found.min() >= -1
+    assert found.max() <= 1
+    assert found.dtype == np.float32

@@ -47,6 +47,8 @@ def test_ids_and_texts_of_any_script_are_taken() -> None:
         ({"metadata": {"a": {"b": 1}}}, "metadata.a"),
         ({"metadata": {"a": [[1]]}}, "metadata.a"),
         ({"metadata": {"a": 2**63}}, "metadata.a"),
+        ({"metadata": {"a": 1.8446744073709552e19}}, "metadata.a"),
+        ({"metadata": {"a": [-(2.0**63)]}}, "metadata.a"),
         ({"metadata": {"a": math.nan}}, "metadata.a"),
         ({"metadata": {"a": "x\0"}}, "metadata.a"),
         ({"metadata": {"a": ["\ud800"]}}, "metadata.a"),
