@@ -47,6 +47,15 @@ REQUESTS: tuple[type[BaseModel], ...] = (
 
 _SCHEMAS = "#/components/schemas/"
 
+_STAND_FOR: dict[str, dict[str, str | int]] = {
+    "/classifiers/": {"name": "desk", "version": 1},
+    "/corpora/": {"name": "notes", "id": "1"},
+    "/jobs/": {"id": "8f3a61c05be2d794"},
+    "/v1/models/": {"name": "interlingua-fast"},
+}
+"""What a path begins with -> what stands for its placeholders in examples: curl reads braces as a
+pattern."""
+
 _REASONS = {
     400: "The request cannot be read",
     401: "A valid API key is needed",
@@ -130,6 +139,11 @@ def _build(app: FastAPI) -> dict[str, Any]:
     for path, methods in document["paths"].items():
         for route in methods.values() if path.startswith("/v1/") else ():
             route["responses"].pop("422", None)
+    for path, methods in document["paths"].items():
+        named = next((e for start, e in _STAND_FOR.items() if path.startswith(start)), {})
+        for parameter in (p for route in methods.values() for p in route.get("parameters", ())):
+            if parameter["in"] == "path":
+                parameter["schema"]["examples"] = [named[parameter["name"]]]
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}

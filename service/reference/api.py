@@ -44,7 +44,12 @@ def _route(document: Schema, method: str, path: str, route: Schema) -> list[str]
         parts.append(table(("field", "type", "what"), rows))
     examples = schema.get("examples")
     if examples:
-        parts.append(block(_curl(method, path, examples[0]), "sh"))
+        named = {
+            p["name"]: p["schema"]["examples"][0]
+            for p in route.get("parameters", ())
+            if p["in"] == "path"
+        }
+        parts.append(block(_curl(method, path.format(**named), examples[0]), "sh"))
     answers = [
         f"{status}: {said['description']}"
         for status, said in sorted(route["responses"].items())

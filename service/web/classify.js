@@ -1,6 +1,6 @@
 // Labels of texts, with how sure the classifier is.
 
-import { byId, element, lines, say } from "./dom.js";
+import { byId, counted, element, lines, say } from "./dom.js";
 import { ask, turns } from "./service.js";
 import { milliseconds } from "./timing.js";
 
@@ -32,7 +32,7 @@ async function classify(event) {
     const { answer } = await ask({ method: "POST", path: "/classify", body, tab: "classify" });
     if (!isLast()) return;
     byId("labelled").replaceChildren(...answer.map((scored, place) => labelled(inputs[place], scored)));
-    say("classify-status", `${inputs.length} ${inputs.length === 1 ? "text" : "texts"}, ${milliseconds(performance.now() - begun)}`);
+    say("classify-status", `${counted(inputs.length, "text")}, ${milliseconds(performance.now() - begun)}`);
   } catch (problem) {
     if (!isLast()) return;
     byId("labelled").replaceChildren();

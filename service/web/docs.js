@@ -60,7 +60,10 @@ function table(parent, rows) {
 const escaped = (text) => text.replaceAll("'", "'\\''");
 
 function curl(method, path, schema, parameters) {
-  const address = location.origin + path;
+  // curl reads braces as a pattern: an example stands for each name in the path.
+  const named = parameters.filter((p) => p.in === "path")
+    .reduce((known, p) => known.replace(`{${p.name}}`, p.schema.examples[0]), path);
+  const address = location.origin + named;
   const example = schema && schema.examples && schema.examples[0];
   const asked = parameters.filter((p) => p.in === "query" && p.required).map((p) => {
     const [value] = p.schema.examples || [p.name.toUpperCase()];

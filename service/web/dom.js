@@ -27,4 +27,7 @@ export function say(id, text, isProblem = false) {
   line.classList.toggle("problem", isProblem);
 }
 
+// 1 text, 2 texts.
+export const counted = (count, name) => `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
+
 export const lines = (text) => text.split("\n").map((l) => l.replace(/\r$/, "")).filter((l) => l.trim());

@@ -1,6 +1,6 @@
 // A column of texts as a map and as a matrix.
 
-import { byId, element, lines, say } from "./dom.js";
+import { byId, counted, element, lines, say } from "./dom.js";
 import { languageName, tint } from "./languages.js";
 import { drawMatrix } from "./matrix.js";
 import { drawPlane, highlight } from "./scatter.js";
@@ -73,7 +73,7 @@ async function draw(event) {
     const how = answer.method === "pca"
       ? `principal components, ${Math.round(100 * answer.explained)} % of the variance`
       : "t-SNE";
-    say("map-status", `${rows.length} texts by ${how}, ${milliseconds(performance.now() - begun)}`);
+    say("map-status", `${counted(rows.length, "text")} by ${how}, ${milliseconds(performance.now() - begun)}`);
   } catch (problem) {
     if (!isLast()) return;
     byId("map-result").hidden = true;

@@ -3,7 +3,7 @@
 import { startClassify } from "./classify.js";
 import { startCompare } from "./compare.js";
 import { startCurl } from "./curl.js";
-import { byId } from "./dom.js";
+import { byId, counted } from "./dom.js";
 import { startKey } from "./key.js";
 import { startLive } from "./live.js";
 import { startMap } from "./map.js";
@@ -13,9 +13,12 @@ import { startTabs } from "./tabs.js";
 
 async function about() {
   const { answer } = await ask({ path: "/models" });
-  const [model] = answer.models;
-  const facts = [model.name, `${model.languages.length} languages`, `${model.dimension} dimensions`];
-  byId("about").textContent = facts.join(" · ");
+  const facts = answer.models.map(({ name, languages, dimension }) => [
+    name,
+    languages.join() === "und" ? "languages unknown" : counted(languages.length, "language"),
+    counted(dimension, "dimension"),
+  ]);
+  byId("about").textContent = facts.map((of) => of.join(" · ")).join("\n");
 }
 
 startKey();

@@ -1,6 +1,6 @@
 // Search a corpus: hits of all languages, filtered by chips.
 
-import { byId, element, say } from "./dom.js";
+import { byId, counted, element, say } from "./dom.js";
 import { chip, languageName, tint } from "./languages.js";
 import { ask, turns } from "./service.js";
 import { milliseconds, showTiming } from "./timing.js";
@@ -16,12 +16,22 @@ const TYPING_MS = 220;
 
 let corpora = [];
 let corporaKnown = false;
+let openedWith = "";
 const turn = turns();
 
-// The question goes into the address; the part that is open stays there.
-const remember = (question) => history.replaceState(null, "", question + location.hash);
-
 const chosen = () => [...document.querySelectorAll("#languages input:checked")].map((box) => box.value);
+
+// Question, corpus and languages go into the address; the part that is open stays there.
+function remember(text) {
+  if (!corporaKnown) return;
+  const query = new URLSearchParams();
+  const corpus = byId("corpus").value;
+  if (text) query.set("q", text);
+  if (corpus && (text || corpus !== openedWith)) query.set("corpus", corpus);
+  if (chosen().length) query.set("languages", chosen().join(","));
+  const asked = String(query) && `?${query}`;
+  history.replaceState(null, "", location.pathname + asked + location.hash);
+}
 
 function hit(found) {
   const text = element("p", { className: "text", dir: "auto", lang: found.language || "" }, found.text);
@@ -40,7 +50,7 @@ async function search() {
   byId("search-examples").hidden = Boolean(text) || byId("corpus").value !== "demo";
   const nowhere = corporaKnown && !corpora.length;
   if (!text || nowhere) {
-    remember(location.pathname);
+    remember(text);
     say("search-status", nowhere ? "There is no corpus yet: PUT /corpora/NAME makes one." : "");
     byId("search-timing").hidden = true;
     byId("hits").replaceChildren();
@@ -59,12 +69,12 @@ async function search() {
     say(
       "search-status",
       answer.length
-        ? `${answer.length} of ${searched.documents.toLocaleString("en")} documents, ` +
-          `in ${languages} ${languages === 1 ? "language" : "languages"}, ${milliseconds(took)}`
+        ? `${answer.length} of ${counted(searched.documents, "document")}, ` +
+          `in ${counted(languages, "language")}, ${milliseconds(took)}`
         : "Nothing found.",
     );
     showTiming(byId("search-timing"), timing);
-    remember(`?${new URLSearchParams({ q: text })}`);
+    remember(text);
   } catch (problem) {
     if (!isLast()) return;
     byId("hits").replaceChildren();
@@ -73,14 +83,15 @@ async function search() {
   }
 }
 
-function showLanguages() {
+function showLanguages(wanted = []) {
   const corpus = corpora.find((one) => one.name === byId("corpus").value);
   const counts = Object.entries(corpus ? corpus.languages : {}).filter(([code]) => code !== "und");
   counts.sort((a, b) => languageName(a[0]).localeCompare(languageName(b[0])));
   const boxes = counts.map(([code, count]) => {
-    const box = element("input", { type: "checkbox", value: code });
+    const checked = counts.length > 1 && wanted.includes(code);
+    const box = element("input", { type: "checkbox", value: code, checked });
     const label = element("label", {}, box, languageName(code));
-    label.title = `${count.toLocaleString("en")} documents`;
+    label.title = counted(count, "document");
     return tint(label, code);
   });
   const legend = byId("languages").querySelector("legend");
@@ -88,15 +99,22 @@ function showLanguages() {
   byId("languages").hidden = boxes.length < 2;
 }
 
-async function readCorpora() {
+// Returns whether there is the corpus that the address names, if it names one.
+async function readCorpora(address) {
   corpora = (await ask({ path: "/corpora" })).answer.corpora;
   const options = corpora.map((corpus) =>
     element("option", { value: corpus.name }, `${corpus.name} (${corpus.documents.toLocaleString("en")})`),
   );
   byId("corpus").replaceChildren(...options);
-  if (corpora.some((corpus) => corpus.name === "demo")) byId("corpus").value = "demo";
+  const isThere = (name) => corpora.some((corpus) => corpus.name === name);
+  if (isThere("demo")) byId("corpus").value = "demo";
+  openedWith = byId("corpus").value;
   corporaKnown = true;
-  showLanguages();
+  const wanted = address.get("corpus") || openedWith;
+  const found = isThere(wanted);
+  if (found) byId("corpus").value = wanted;
+  showLanguages(found ? (address.get("languages") || "").split(",") : []);
+  return found || !corpora.length;
 }
 
 export async function startSearch() {
@@ -132,10 +150,12 @@ export async function startSearch() {
     showLanguages();
     search();
   });
-  byId("query").value = new URLSearchParams(location.search).get("q") || "";
+  const address = new URLSearchParams(location.search);
+  byId("query").value = address.get("q") || "";
   try {
-    await readCorpora();
-    await search();
+    // In another corpus the question would find something else than was sent.
+    if (await readCorpora(address)) await search();
+    else say("search-status", `There is no corpus ${address.get("corpus")} here.`, true);
   } catch (problem) {
     say("search-status", problem.message, true);
   }

@@ -95,6 +95,64 @@ def test_a_question_in_the_address_leaves_another_part_open(page: Page) -> None:
     assert "q=" not in page.url
 
 
+def test_the_address_keeps_the_corpus_and_the_languages(page: Page, server: Server) -> None:
+    server.client.put("/corpora/notes", json={})
+    notes = [
+        {"id": str(place), "text": text, "language": language}
+        for place, (language, text) in enumerate(
+            [("en", "Ice floats."), ("de", "Eis schwimmt."), ("fr", "La glace flotte.")]
+        )
+    ]
+    server.client.post("/corpora/notes/documents", json={"documents": notes})
+    page.reload()
+    page.select_option("#corpus", "notes")
+    page.check("#languages input[value=de]", force=True)
+    page.check("#languages input[value=fr]", force=True)
+    expect(page).to_have_url(re.compile(r"/\?corpus=notes&languages=fr%2Cde$"))
+    page.fill("#query", "ice")
+    expect(page.locator("#hits li")).to_have_count(2)
+    assert "2 of 3 documents" in status(page, "search-status")
+
+    page.goto(page.url + "#compare")
+    page.reload()
+    page.click("#tab-search")
+    expect(page.locator("#hits li")).to_have_count(2)
+    assert page.input_value("#corpus") == "notes"
+    assert page.locator("#languages input:checked").count() == 2
+    assert re.search(r"\?q=ice&corpus=notes&languages=fr%2Cde#search$", page.url)
+
+
+def test_a_corpus_of_the_address_that_is_not_there_is_said(page: Page) -> None:
+    page.goto("/?q=ice&corpus=nowhere&languages=de")
+    expect(page.locator("#search-status.problem")).to_contain_text("no corpus nowhere")
+    assert page.locator("#hits li").count() == 0
+    page.press("#query", "Enter")
+    expect(page.locator("#hits li")).to_have_count(10)
+
+
+def test_each_model_is_named(page: Page) -> None:
+    models = [
+        {"name": "first", "languages": ["de", "en"], "dimension": 384},
+        {"name": "second", "languages": ["und"], "dimension": 16},
+        {"name": "third", "languages": ["de"], "dimension": 1},
+    ]
+    page.route("**/models", lambda route: route.fulfill(json={"models": models}))
+    page.reload()
+    expect(page.locator("#about")).to_have_text(re.compile("third"))
+    assert page.inner_text("#about").splitlines() == [
+        "first · 2 languages · 384 dimensions",
+        "second · languages unknown · 16 dimensions",
+        "third · 1 language · 1 dimension",
+    ]
+
+
+def test_one_text_is_said_to_be_one(page: Page) -> None:
+    page.click("#tab-map")
+    page.fill("#column", "Ice floats.")
+    page.click("#map-form .primary")
+    expect(page.locator("#map-status")).to_contain_text("1 text by")
+
+
 def test_two_texts_are_compared(page: Page, server: Server) -> None:
     page.click("#tab-compare")
     page.fill("#left", "The cat sleeps.")

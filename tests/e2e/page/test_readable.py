@@ -139,3 +139,5 @@ def test_the_page_of_the_api_lists_every_address(page: Page, server: Server) -> 
     ]
     (search,) = page.locator("pre", has_text="curl -G").all_inner_texts()
     assert search.endswith("/similar \\\n  --data-urlencode 'q=Warum schwimmt Eis?'")
+    first_lines = [text.splitlines()[0] for text in page.locator("pre").all_inner_texts()]
+    assert not [line for line in first_lines if "{" in line], "curl reads braces as a pattern"

@@ -68,3 +68,10 @@ def test_every_field_of_a_body_says_what_it_is() -> None:
     rows = [line.split(" | ") for line in api_page().splitlines() if line.startswith("| `")]
     silent = [row for row in rows if not row[2].strip(" |") and "(path)" not in row[1]]
     assert silent == []
+
+
+def test_examples_have_names_where_the_address_has_braces() -> None:
+    # curl reads braces as a pattern.
+    addresses = [line for line in api_page().splitlines() if line.startswith("curl ")]
+    assert not [line for line in addresses if "{" in line]
+    assert any("/corpora/notes/documents" in line for line in addresses)
