@@ -18,7 +18,7 @@ from training.export import Model, Tower
 from training.loop import Phase, Precision
 from training.objectives.distance_constraint import TmdeDistance
 from training.objectives.translation import TranslationLoss
-from training.parameters import Size, TranslationParameters
+from training.parameters import Size, TranslationParameters, Weight
 from training.paths import Mixture, TrainingPath, each_to_pivots, even
 from training.preparation import provenance
 from training.schedules import Schedule
@@ -34,9 +34,9 @@ class PivotParameters(TranslationParameters):
     pivots: tuple[str, ...] = ("en", "es")  # languages that are written
     sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
     pieces: Size = 50_000  # BPE, all languages together
-    beta: float = 0.25  # of the constraint; 0 leaves it out
-    margin: float = 0.5  # alpha
-    marginal: float = 1.0  # lambda
+    beta: Weight = 0.25  # of the constraint; 0 leaves it out
+    margin: Weight = 0.5  # alpha
+    marginal: Weight = 1.0  # lambda
     draws: Size = 40  # N_s
     batch_tokens: Size = 128_000  # of a side, pads included
     longest: Size = 100  # tokens

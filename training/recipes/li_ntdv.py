@@ -23,7 +23,7 @@ from training.graphs.ntdv import ntdv_graph
 from training.loop import Phase
 from training.objectives.distance_constraint import NtdvDistance
 from training.objectives.translation import TranslationLoss
-from training.parameters import TEMPLATES, Size, TranslationParameters, europarl
+from training.parameters import TEMPLATES, Rate, Size, TranslationParameters, europarl
 from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
@@ -57,8 +57,8 @@ class Parameters(TranslationParameters):
     draws: Size = 20  # N_s
     batch: Size = 80  # sentences
     longest: Size = 50  # tokens
-    rate: float = 1e-4  # Adam's; neither rate nor clipping is named: these are Nematus's
-    clip: float = 1.0
+    rate: Rate = 1e-4  # Adam's; neither rate nor clipping is named: these are Nematus's
+    clip: Rate = 1.0
     steps: Size  # of each translation model
     shared_steps: Size  # of the shared layers: five epochs (3.3)
     develop_every: int = 1000

@@ -25,7 +25,7 @@ from training.graphs.recurrent import recurrent_graph
 from training.language_vocabularies import prepare_language_vocabularies
 from training.loop import Phase
 from training.objectives.translation import TranslationLoss
-from training.parameters import TEMPLATES, Size, TranslationParameters
+from training.parameters import TEMPLATES, Part, Rate, Size, TranslationParameters
 from training.plateau import Plateau
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
@@ -59,9 +59,9 @@ class Parameters(TranslationParameters):
     decoder_layers: Size = 1
     decoder_width: Size = 512
     every_step: bool = True  # whether the decoder gets the sentence vector at every step
-    dropout: float = 0.2
-    clip: float = 2.0
-    rate: float = 0.002  # Adam's; 0.01 of an optimiser that is not named
+    dropout: Part = 0.2
+    clip: Rate = 2.0
+    rate: Rate = 0.002  # Adam's; 0.01 of an optimiser that is not named
     batch: Size = 96
     longest: Size = 60  # tokens; 50 words, and BPE adds a fifth (section 4)
 
