@@ -15,7 +15,7 @@ import torch
 
 from service.bundle.manifest import Recipe as RecipeRecord
 from service.bundle.reader import Bundle
-from service.errors import InputError
+from service.errors import InputError, NotFoundError
 from service.inference.encoder import Encoder
 from training.data.folder import DataFolder, open_folder
 from training.data.template_tasks import write_template_tasks
@@ -24,13 +24,21 @@ from training.devices import describe_machine, pick_device
 from training.evaluation.figures import Figure, figures_table
 from training.evaluation.protocols import make_protocol
 from training.export import export, open_bundle, record_quality
-from training.locks import sole
 from training.loop import Loop, LoopOptions, Precision
+from training.metrics import METRICS_FILE
 from training.parallel import first_process_first, rank
 from training.progress import QUIET, Progress
 from training.recipe import SCALES, Recipe, Scale, change, changes, find_recipe, flatten
 from training.store import write_json
-from training.workspace import RUN_FILE, SECONDS_FILE, Workspace, claim, put, read_run
+from training.workspace import (
+    SECONDS_FILE,
+    Workspace,
+    claim,
+    delete_run,
+    put,
+    read_run,
+    training_alone,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,12 @@ class Run:
     scale: Scale
     parameters: Any
     work: Workspace
+    new: bool = False  # whether this command began it
+
+    @property
+    def described(self) -> dict[str, object]:
+        """What `run.json` says of it."""
+        return _describe(self.recipe, self.scale, self.parameters)
 
     @property
     def bundle(self) -> Path:
@@ -94,11 +108,15 @@ def open_run(
         opened = cache(lambda: open_folder(data))
         if not (directory / "cache" / "corpus").exists() or fresh:
             opened()  # before anything is written, so that a wrong folder leaves nothing behind
-    described = {"recipe": name, "scale": scale, "parameters": flatten(parameters)}
+    described = _describe(recipe, scale, parameters)
     with first_process_first():
-        claim(directory, described, fresh=fresh and rank() == 0)
+        new = claim(directory, described, fresh=fresh and rank() == 0)
     work = Workspace(directory, opened, pick_device(), progress, corpora)
-    return Run(recipe, scale, parameters, work)
+    return Run(recipe, scale, parameters, work, new)
+
+
+def _describe(recipe: Recipe[Any], scale: Scale, parameters: object) -> dict[str, object]:
+    return {"recipe": recipe.name, "scale": scale, "parameters": flatten(parameters)}
 
 
 def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress = QUIET) -> Run:
@@ -154,8 +172,9 @@ def train(
     Raises:
         ConflictError: Another process trains in the run's directory.
     """
-    first = sole(run.work.directory / RUN_FILE) if rank() == 0 else nullcontext()
-    with first, _counted(run.work.directory):
+    directory = run.work.directory
+    first = training_alone(directory, run.described) if rank() == 0 else nullcontext()
+    with first, _begun(run), _counted(directory):
         for stage in run.recipe.stages:
             torch.manual_seed(getattr(run.parameters, "seed", 0))
             with first_process_first():  # the others find what it has made
@@ -174,6 +193,20 @@ def train(
                 f"{outcome.words_per_second:,.0f} a second{early}"
             )
     return write(run, run.bundle) if rank() == 0 else None
+
+
+@contextmanager
+def _begun(run: Run) -> Iterator[None]:
+    """Leave nothing of a new run that is refused before its first step: it is to be mended.
+
+    What is wrong may be seen in the text alone, when the run's directory is written.
+    """
+    try:
+        yield
+    except (InputError, NotFoundError):
+        if run.new and rank() == 0 and not any(run.work.directory.glob(f"*/{METRICS_FILE}")):
+            delete_run(run.work.directory)
+        raise
 
 
 def _asked(options: LoopOptions, patience: int | None, precision: Precision | None) -> LoopOptions:

@@ -11,13 +11,14 @@ from training.checkpoints import BEST_FILE
 from training.locks import sole
 from training.metrics import METRICS_FILE, read_metrics
 from training.run import open_run, train
+from training.workspace import LOCK_FILE
 
-STANDING_STILL = ("rate=0", "l2=0", "develop_every=4", "log_every=1")
+STANDING_STILL = ("rate=1e-30", "l2=0", "develop_every=4", "log_every=1")
 
 
 def test_a_second_process_is_refused_while_the_first_trains(tmp_path: Path) -> None:
     run = open_run("bicvm", "smoke", tmp_path / "run", assignments=("iterations=1",))
-    with sole(tmp_path / "run" / "run.json"):
+    with sole(tmp_path / "run" / LOCK_FILE):
         with pytest.raises(ConflictError, match="Another process trains in"):
             train(run)
         with pytest.raises(ConflictError, match="Another process trains in"):
