@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from torch.optim import Optimizer
 
+from service.errors import InputError
 from training.data.catalogue import EDITED
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
@@ -49,10 +50,22 @@ def check_pivots(languages: Sequence[str], pivots: Sequence[str]) -> None:
     """Refuse pivots that are no languages, and a language alone.
 
     Raises:
-        ValueError: They are.
+        InputError: They are.
     """
-    if not pivots or not set(pivots) <= set(languages) or len(languages) < 2:
-        raise ValueError(f"pivots are among the languages, {', '.join(languages)}")
+    if len(languages) < 2:
+        raise InputError(
+            "A language is translated into another: two are the least.",
+            field="languages",
+            given=",".join(languages),
+            remedy="Name two or more: --set languages=en,de.",
+        )
+    if not pivots or not set(pivots) <= set(languages):
+        raise InputError(
+            f"Pivots are among the languages, {', '.join(languages)}.",
+            field="pivots",
+            given=",".join(pivots),
+            remedy=f"Name one of them or more: --set pivots={languages[0]}.",
+        )
 
 
 def pivot_mixture(languages: Sequence[str], pivots: Sequence[str], *, constrained: bool) -> Mixture:

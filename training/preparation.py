@@ -46,7 +46,18 @@ def corpus_plan(
         variants: A file's code -> language.
         pivot: The language that n-way rows are paired with ...
         partners: ... besides so many others. 0 is enough where they are joined again through it.
+
+    Raises:
+        InputError: Rows are joined through the pivot alone, and it is not among the languages.
     """
+    if not partners and pivot not in p.languages:
+        raise InputError(
+            f"Rows of several languages are read as pairs with {pivot}, and it is not among the "
+            "languages: of such text nothing would be left.",
+            field="languages",
+            given=",".join(p.languages),
+            remedy=f"Add it: --set languages={','.join((pivot, *p.languages))}.",
+        )
     return CorpusPlan(
         sources=p.sources,
         languages=p.languages,

@@ -13,6 +13,7 @@ from typing import Literal
 
 import torch
 
+from service.errors import InputError
 from training import paths
 from training.data.catalogue import EDITED, EVERYDAY
 from training.data.translation import TranslationBatch
@@ -22,7 +23,7 @@ from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_lay
 from training.encoders.states import SentenceEncoder
 from training.export import Model
 from training.graphs.recurrent import recurrent_graph
-from training.language_vocabularies import prepare_language_vocabularies
+from training.language_vocabularies import prepare_language_vocabularies, require_text
 from training.loop import Phase
 from training.objectives.translation import TranslationLoss
 from training.parameters import TEMPLATES, Part, Rate, Size, TranslationParameters
@@ -66,16 +67,41 @@ class Parameters(TranslationParameters):
     longest: Size = 60  # tokens; 50 words, and BPE adds a fifth (section 4)
 
     def __post_init__(self) -> None:
+        if len(self.languages) < 2:
+            raise InputError(
+                "A language is translated into another: two are the least.",
+                field="languages",
+                given=",".join(self.languages),
+                remedy="Name two or more: --set languages=en,de.",
+            )
         wanted = set(self.targets) if self.strategy == "1:1" else set(self.targets[:1])
-        if self.strategy in ("1:1", "M:1") and not wanted <= set(self.languages):
-            raise ValueError(f"targets are among the languages, {', '.join(self.languages)}")
+        if self.strategy in ("1:1", "M:1") and not (wanted and wanted <= set(self.languages)):
+            raise InputError(
+                f"{self.strategy} needs targets among the languages, {', '.join(self.languages)}.",
+                field="targets",
+                given=",".join(self.targets),
+                remedy=f"Name one of them: --set targets={self.languages[0]}.",
+            )
         if self.strategy == "M:N" and not 1 <= self.together < len(self.languages):
             raise ValueError("together is at least 1 and leaves a language to be written")
+        mixture_of(self)  # refuses a mixture that cannot be
 
     @property
     def dimension(self) -> int:
         """Width of a sentence vector."""
         return self.width * (2 if self.encoder == "blstm" else 1)
+
+
+def mixture_of(p: Parameters) -> paths.Mixture:
+    """Return the training paths."""
+    if p.strategy == "1:1":
+        return paths.even(paths.each_to_pivots(p.languages, p.targets))
+    if p.strategy == "M:1":
+        others = [language for language in p.languages if language != p.targets[0]]
+        return paths.table_3(p.mixture, others[:3], p.targets[0])  # it mixes three
+    if p.strategy == "1:N":
+        return paths.even(paths.one_to_many(p.languages))
+    return paths.even(paths.many_to_many(p.languages, together=p.together))
 
 
 SCALES = at_scales(
@@ -116,18 +142,6 @@ SCALES = at_scales(
         develop_every=_EPOCH // 10,  # how often is not said
     ),
 )
-
-
-def mixture_of(p: Parameters) -> paths.Mixture:
-    """Return the training paths."""
-    if p.strategy == "1:1":
-        return paths.even(paths.each_to_pivots(p.languages, p.targets))
-    if p.strategy == "M:1":
-        others = [language for language in p.languages if language != p.targets[0]]
-        return paths.table_3(p.mixture, others[:3], p.targets[0])  # it mixes three
-    if p.strategy == "1:N":
-        return paths.even(paths.one_to_many(p.languages))
-    return paths.even(paths.many_to_many(p.languages, together=p.together))
 
 
 def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:
@@ -210,6 +224,8 @@ def model(p: Parameters, work: Workspace) -> Model:
 
 def _text(p: Parameters, work: Workspace) -> TranslationText:
     corpus = prepare_corpus(work, corpus_plan(p, evaluation=("tatoeba",)), research=p.research)
+    mixture = mixture_of(p)
+    require_text(corpus, (*mixture.sources, *mixture.targets))
     pieces = VocabularyPlan(pieces=p.pieces, kind="bpe", seed=p.seed)
     return TranslationText(work, corpus, prepare_language_vocabularies(work, corpus, pieces))
 

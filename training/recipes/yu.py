@@ -39,6 +39,7 @@ from training.parameters import (
     Weight,
     europarl,
 )
+from training.pivots import check_pivots
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
@@ -77,8 +78,7 @@ class Parameters(TranslationParameters):
     longest: Size = 60
 
     def __post_init__(self) -> None:
-        if not self.pivots or not set(self.pivots) <= set(self.languages):
-            raise ValueError(f"pivots are among the languages, {', '.join(self.languages)}")
+        check_pivots(self.languages, self.pivots)
 
 
 SCALES = at_scales(

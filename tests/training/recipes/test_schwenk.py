@@ -88,8 +88,36 @@ def test_three_languages_are_mixed_at_every_scale(scale: Scale) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [["strategy=1:1", "targets=xx"], ["strategy=M:N", "together=4"], ["strategy=2:2"]],
+    [
+        ["strategy=1:1", "targets=xx"],
+        ["strategy=1:1", "targets="],
+        ["strategy=M:1", "targets="],
+        ["strategy=M:1", "mixture=9z"],
+        ["strategy=M:1", "languages=en,de,fr"],
+        ["languages=en"],
+        ["strategy=M:N", "together=4"],
+        ["strategy=2:2"],
+    ],
 )
 def test_impossible_combinations_are_refused(changes: list[str]) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as caught:
         change(schwenk.SCALES["small"], changes)
+    last = changes[-1].partition("=")[0]
+    assert caught.value.field in (last, "--set")
+    assert last in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("languages", "said"),
+    [("en,de,xx", "no sentence in xx"), ("de,fr,es", "pairs with en.*languages=en,de,fr,es")],
+)
+def test_languages_without_text_are_refused_and_leave_no_run(
+    tmp_path: Path, languages: str, said: str
+) -> None:
+    chosen = (f"languages={languages}", "steps=2", "develop_every=0")
+    with pytest.raises(InputError, match=said) as caught:
+        train(open_run("schwenk", "smoke", tmp_path / "run", assignments=chosen))
+    assert caught.value.field == "languages"
+    assert not (tmp_path / "run" / "run.json").exists()
+    assert not (tmp_path / "run" / "cache").exists()
+    open_run("schwenk", "smoke", tmp_path / "run", assignments=("languages=en,de",))
