@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -72,6 +73,27 @@ def corpus_plan(
     )
 
 
+def require_held_out(name: str, sources: Sequence[str]) -> None:
+    """Refuse a source to hold rows out of that is not there: its rows would be trained on, unsaid.
+
+    Args:
+        name: That was asked for; nothing is held out where it is empty.
+        sources: That the data folder has.
+
+    Raises:
+        InputError: It is not among them.
+    """
+    if name and name not in sources:
+        near = difflib.get_close_matches(name, sources, n=1)
+        raise InputError(
+            f"There is no source of that name to hold rows out of; there are {', '.join(sources)}.",
+            field="held_out_source",
+            given=name,
+            remedy=(f"Did you mean {near[0]!r}? " if near else "")
+            + "Hold out nothing with --set held_out_source=",
+        )
+
+
 def choose_sources(folder: DataFolder, names: Sequence[str], *, research: bool) -> tuple[str, ...]:
     """Return those of `names` that the folder has.
 
@@ -104,6 +126,10 @@ def prepare_corpus(work: Workspace, plan: CorpusPlan, *, research: bool = False)
         sources = choose_sources(folder, plan.sources, research=research)
         for missing in sorted(set(plan.sources) - set(sources)):
             work.progress.note(f"{missing}: not in {folder.root}, trained without it")
+        if plan.held_out_source is not None and plan.held_out_source not in folder.sources:
+            work.progress.note(
+                f"{plan.held_out_source}: not in {folder.root}, so nothing is held out"
+            )
         corpus = build_corpus(folder, plan.with_sources(sources), work.progress)
         work.progress.note(cleaning_table(corpus.counts))
         if corpus.broken:

@@ -27,6 +27,8 @@ from training.export import export, open_bundle, record_quality
 from training.loop import Loop, LoopOptions, Precision
 from training.metrics import METRICS_FILE
 from training.parallel import first_process_first, rank
+from training.parameters import TEMPLATES
+from training.preparation import require_held_out
 from training.progress import QUIET, Progress
 from training.recipe import SCALES, Recipe, Scale, change, changes, find_recipe, flatten
 from training.store import write_json
@@ -102,17 +104,27 @@ def open_run(
     """
     recipe = find_recipe(name)
     parameters = change(recipe.scales[scale], assignments)
+    # The recipe's own choice may be missing from a folder, which is said; what is asked for not.
+    held_out = _asked_for(parameters, recipe.scales[scale], "held_out_source")
     if data is None and scale == "smoke":
         opened = cache(lambda: _templates(directory))
+        require_held_out(held_out, TEMPLATES["sources"])
     else:
         opened = cache(lambda: open_folder(data))
         if not (directory / "cache" / "corpus").exists() or fresh:
-            opened()  # before anything is written, so that a wrong folder leaves nothing behind
+            # Before anything is written, so that a wrong folder leaves nothing behind.
+            require_held_out(held_out, opened().sources)
     described = _describe(recipe, scale, parameters)
     with first_process_first():
         new = claim(directory, described, fresh=fresh and rank() == 0)
     work = Workspace(directory, opened, pick_device(), progress, corpora)
     return Run(recipe, scale, parameters, work, new)
+
+
+def _asked_for(parameters: object, usual: object, name: str) -> str:
+    """Return the parameter `name`, a text; nothing where it is as usual."""
+    value = str(getattr(parameters, name, ""))
+    return "" if value == getattr(usual, name, "") else value
 
 
 def _describe(recipe: Recipe[Any], scale: Scale, parameters: object) -> dict[str, object]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
-from service.errors import ConflictError, StorageError
+from service.errors import ConflictError, InputError, StorageError
 from training.checkpoints import BEST_FILE
+from training.data.templates import write_template_folder
 from training.locks import sole
 from training.metrics import METRICS_FILE, read_metrics
+from training.progress import Progress
 from training.run import open_run, train
 from training.workspace import LOCK_FILE
 
@@ -25,6 +28,38 @@ def test_a_second_process_is_refused_while_the_first_trains(tmp_path: Path) -> N
             open_run("bicvm", "smoke", tmp_path / "run", fresh=True)
     assert not (tmp_path / "run" / "train").exists()
     train(run)
+
+
+def test_a_source_to_hold_out_that_is_not_there_is_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
+    data = write_template_folder(tmp_path / "data")
+    for folder in (None, data):
+        with pytest.raises(InputError, match="Did you mean 'template_sentences'") as caught:
+            open_run(
+                "bicvm",
+                "smoke",
+                tmp_path / "run",
+                data=folder,
+                assignments=("held_out_source=template_sentence",),
+            )
+        assert (caught.value.field, caught.value.given) == (
+            "held_out_source",
+            "'template_sentence'",
+        )
+    assert not (tmp_path / "run").exists()
+    open_run("bicvm", "smoke", tmp_path / "run", assignments=("held_out_source=",))
+
+
+def test_a_recipes_own_source_to_hold_out_may_be_missing_which_is_said(tmp_path: Path) -> None:
+    data = write_template_folder(tmp_path / "data")
+    said = io.StringIO()
+    chosen = ("sources=template_sentences", "iterations=1", "noise=4", "noise_pool=none")
+    run = open_run(
+        "bicvm", "small", tmp_path / "run", data=data, assignments=chosen, progress=Progress(said)
+    )
+    train(run)
+    assert f"ntrex: not in {data}, so nothing is held out" in said.getvalue()
 
 
 def test_sentences_whose_writing_was_broken_off_are_written_anew(
