@@ -17,6 +17,7 @@ from service.bundle.manifest import Recipe as RecipeRecord
 from service.bundle.reader import Bundle
 from service.errors import InputError, NotFoundError
 from service.inference.encoder import Encoder
+from training.checkpoints import LAST_FILE
 from training.data.folder import DataFolder, open_folder
 from training.data.template_tasks import write_template_tasks
 from training.data.templates import write_template_folder
@@ -24,13 +25,13 @@ from training.devices import describe_machine, pick_device
 from training.evaluation.figures import Figure, figures_table
 from training.evaluation.protocols import make_protocol
 from training.export import export, open_bundle, record_quality
-from training.loop import Loop, LoopOptions, Precision
+from training.loop import Loop, LoopOptions, Phase, Precision, require_watched
 from training.metrics import METRICS_FILE
 from training.parallel import first_process_first, rank
 from training.parameters import TEMPLATES
 from training.preparation import require_held_out
 from training.progress import QUIET, Progress
-from training.recipe import SCALES, Recipe, Scale, change, changes, find_recipe, flatten
+from training.recipe import SCALES, Recipe, Scale, Stage, change, changes, find_recipe, flatten
 from training.store import write_json
 from training.workspace import (
     SECONDS_FILE,
@@ -187,17 +188,19 @@ def train(
     directory = run.work.directory
     first = training_alone(directory, run.described) if rank() == 0 else nullcontext()
     with first, _begun(run), _counted(directory):
-        for stage in run.recipe.stages:
+        for place, stage in enumerate(run.recipe.stages):
             torch.manual_seed(getattr(run.parameters, "seed", 0))
             with first_process_first():  # the others find what it has made
                 phase = stage.build(run.parameters, run.work)
             phase = replace(phase, options=_asked(phase.options, patience, precision))
+            _require_development(phase)
             run.work.progress.title(f"{stage.name}: {phase.options.steps:,} steps")
             outcome = Loop(
                 phase,
                 run.work.stage(stage.name),
                 device=run.work.device,
                 progress=run.work.progress,
+                built_on=any(_is_begun(run, later) for later in run.recipe.stages[place + 1 :]),
             ).run()
             early = ", stopped early" if outcome.stopped_early else ""
             run.work.progress.note(
@@ -227,10 +230,28 @@ def _asked(options: LoopOptions, patience: int | None, precision: Precision | No
         options = replace(options, precision=precision)
     if patience is None:
         return options
+    if not options.develop_every:
+        raise InputError(
+            "There is no round of development that patience could be lost in.",
+            field="--patience",
+            given=patience,
+            remedy="Develop now and then, --set develop_every=STEPS, or leave --patience out.",
+        )
     # Recipes that keep their last weights still measure how well translations are found.
     watch = options.watch or "search_error"
     better = options.better if options.watch else "lower"
     return replace(options, patience=patience, watch=watch, better=better)
+
+
+def _require_development(phase: Phase[Any]) -> None:
+    """Refuse what is watched and cannot be measured now, not after hours of training."""
+    options = phase.options
+    if options.watch is not None and options.develop_every and options.steps:
+        require_watched(options.watch, phase.develop.measured if phase.develop else ())
+
+
+def _is_begun(run: Run, stage: Stage[Any]) -> bool:
+    return (run.work.stage(stage.name) / LAST_FILE).exists()
 
 
 def write(run: Run, directory: Path) -> Bundle:

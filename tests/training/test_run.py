@@ -85,6 +85,26 @@ def test_patience_ends_a_stage_and_keeps_the_best(tmp_path: Path) -> None:
     assert (stage / BEST_FILE).exists()
 
 
+@pytest.mark.parametrize(
+    ("recipe", "assignment", "field"),
+    [
+        ("bicvm", "develop_every=0", "--patience"),
+        ("bicvm", "held_out_source=", "held_out_source"),
+        ("chidambaram", "held_out_source=", "held_out_source"),
+        ("fast", "held_out_source=", "held_out_source"),
+        ("li-ntdv", "held_out_first=255", "held_out_source"),  # one row, for the shared layers
+    ],
+)
+def test_patience_with_nothing_to_watch_is_refused_before_training(
+    tmp_path: Path, recipe: str, assignment: str, field: str
+) -> None:
+    run = open_run(recipe, "smoke", tmp_path / "run", assignments=(assignment,))
+    with pytest.raises(InputError) as caught:
+        train(run, patience=1)
+    assert caught.value.field == field
+    assert not list((tmp_path / "run").glob("*/metrics.jsonl"))
+
+
 def test_without_patience_all_steps_are_trained_and_the_last_weights_kept(tmp_path: Path) -> None:
     changes = (*STANDING_STILL, "iterations=2")
     run = open_run("bicvm", "smoke", tmp_path / "run", assignments=changes)

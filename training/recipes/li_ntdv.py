@@ -20,7 +20,7 @@ from training.decoders.attention_gru import AttentionGruDecoder
 from training.encoders.ntdv import SumOfHeads
 from training.export import Model
 from training.graphs.ntdv import ntdv_graph
-from training.loop import Phase
+from training.loop import Phase, require_watched
 from training.objectives.distance_constraint import NtdvDistance
 from training.objectives.translation import TranslationLoss
 from training.parameters import TEMPLATES, Rate, Size, TranslationParameters, europarl
@@ -164,6 +164,10 @@ def _build_translator(
     # tokens; a checkpoint that is gone on from brings its own bias.
     decoder = cast(AttentionGruDecoder, system.decoders.of(target))
     decoder.begin_with(text.log_frequencies(path, target, longest=p.longest))
+    if p.develop_every:  # the shared layers, trained last, are chosen by what both read
+        joint = paths.even([paths.TrainingPath(p.languages, p.languages)])
+        development = text.development(system, joint, longest=p.longest)
+        require_watched("search_error", development.measured)
     return _phase(p, text, system, path, steps=p.steps)
 
 
