@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from service.errors import InputError, NotFoundError
 from training.claims import command, comparison
@@ -12,6 +13,7 @@ from training.claims.claim import Claim
 from training.claims.command import run_claims, write_report
 from training.claims.judge import result_file
 from training.claims.ledger import CLAIMS, find_claim, in_order
+from training.commands.reproduce import reproduce
 from training.data.templates import write_template_folder
 from training.store import write_json
 
@@ -83,6 +85,25 @@ def test_all_runs_what_is_stale_and_goes_on_after_a_failure(
     ledger.run = []
     _run((), tmp_path, data)
     assert ledger.run == ["L6"]
+
+
+def test_a_comparison_that_fails_hides_no_other_trouble(
+    ledger: _Ledger, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> dict[str, object]:
+        raise InputError("BiCVM+ does not train.")
+
+    monkeypatch.setattr(comparison, "run_comparison", fail)
+    ledger.failing = {"S1"}
+    trouble = _run(("S1", "H1", "comparison"), tmp_path, data)
+    assert trouble == ["S1: S1 does not train.", "comparison: BiCVM+ does not train."]
+
+
+def test_options_of_the_smoke_test_are_refused_without_it() -> None:
+    for option in (["--recipe", "yu"], ["--out", "runs"]):
+        result = CliRunner().invoke(reproduce, option)
+        assert result.exit_code == 2
+        assert "are for --smoke" in result.output
 
 
 def test_a_named_claim_is_run_whether_stale_or_not(
