@@ -13,11 +13,12 @@ from service.errors import InputError
 from tests.training.claims.made_claim import SEARCH, made_claim
 from training.claims import trained
 from training.claims.claim import Part
-from training.claims.judge import is_stale, judge, run_claim
+from training.claims.judge import is_current, is_stale, judge, run_claim
 from training.claims.pictures import draw_claim
 from training.claims.quantities import Measured, Quantity, figures_file, measure_run
 from training.claims.report import report
 from training.claims.trained import bundle_megabytes, training_speed
+from training.claims.verdict import SECOND_LOOK_LEVEL
 from training.data.templates import write_template_folder
 from training.store import read_json, write_json
 
@@ -53,6 +54,18 @@ def test_a_claim_runs_from_data_to_verdict(results: Path) -> None:
     assert "--set iterations=4" in result["systems"]["long"]
     assert not is_stale(made_claim(), results)
     assert is_stale(made_claim(seeds=(0, 1, 2)), results)
+
+
+def test_a_result_of_another_level_or_of_swapped_sides_is_stale(results: Path) -> None:
+    result = read_json(results / "X1.json")
+    assert is_current(made_claim(), result)
+    assert not is_current(made_claim(), {**result, "level": SECOND_LOOK_LEVEL})
+    swapped = Part(says="search", quantity=SEARCH, first="short", second="long")
+    assert not is_current(made_claim(parts=(swapped,)), {**result, "key": _key_of(swapped)})
+
+
+def _key_of(part: Part) -> str:
+    return made_claim(parts=(part,)).key()
 
 
 def test_what_is_measured_is_not_measured_again(
@@ -106,8 +119,14 @@ def test_a_comparison_of_two_measures_on_one_system(work: Path, data: Path, tmp_
         says="fewer", quantity=rows, first="long", against=SEARCH, relation="not worse", bound=99
     )
     claim = made_claim(id="X2", parts=(part,), systems={"long": made_claim().systems["long"]})
-    result = run_claim(claim, work=work, data=data, results=tmp_path)
-    assert result["verdict"] in ("holds", "undecided")
+    result = cast(dict[str, Any], run_claim(claim, work=work, data=data, results=tmp_path))
+    (judged,) = result["parts"]
+    assert [cell["quantity"] for cell in judged["cells"]] == ["few rows", "search error"]
+    means = [cell["mean"] for cell in judged["cells"]]
+    assert judged["test"]["difference"] == pytest.approx(means[0] - means[1], abs=0.01)
+    # Ten rows are no harder than 32, in any run.
+    assert judged["test"]["high"] < 99
+    assert result["verdict"] == "holds"
     assert is_stale(made_claim(id="X2"), tmp_path)
 
 
