@@ -130,7 +130,7 @@ SCALES = at_scales(
         steps=6000,
     ),
     # The paper's dev set of 4,000 is a file of its own; here 4,000 of the rows that follow. Five
-    # epochs, as 1:N has them; where fewer languages are encoded they have as many batches less.
+    # epochs of each encoder, as 1:N has them; `paper_steps` says how many others take.
     paper=Parameters(
         languages=("en", "fr", "es", "ru", "ar", "zh"),
         sources=("un",),
@@ -142,6 +142,13 @@ SCALES = at_scales(
         develop_every=_EPOCH // 10,  # how often is not said
     ),
 )
+
+
+def paper_steps(p: Parameters, *, epochs: int = 5) -> int:
+    """Return the batches in which each encoder sees the paper's rows `epochs` times (4.1, 4.2)."""
+    mixture = mixture_of(p)
+    seen = min(mixture.encoder_exposure().values())
+    return round(epochs * sum(mixture.coefficients) / seen * _ROWS / p.batch)
 
 
 def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:

@@ -78,6 +78,23 @@ def test_the_papers_numbers() -> None:
     assert seen / 8_300_000 == pytest.approx(5)
 
 
+@pytest.mark.parametrize(
+    ("changes", "epochs"),
+    [
+        (["strategy=1:N"], 30),
+        (["strategy=1:1", "targets=zh"], 25),
+        (["strategy=1:1", "languages=en,fr,es,ar", "targets=ar"], 15),
+        (["strategy=M:1", "languages=en,fr,es,ar", "targets=ar", "mixture=1"], 15),
+        (["strategy=M:1", "languages=en,fr,es,ar", "targets=ar", "mixture=2"], 7.5),
+        (["strategy=M:1", "languages=en,fr,es,ar", "targets=ar", "mixture=3"], 5),
+    ],
+)
+def test_each_encoder_sees_the_papers_text_five_times(changes: list[str], epochs: float) -> None:
+    """A batch that several encoders read is one of the epoch of each."""
+    paper = change(schwenk.SCALES["paper"], changes)
+    assert schwenk.paper_steps(paper) == pytest.approx(epochs * 8_300_000 / 96, abs=1)
+
+
 @pytest.mark.parametrize("scale", SCALES)
 def test_three_languages_are_mixed_at_every_scale(scale: Scale) -> None:
     """Table 3 is about three inputs; more languages than that do not stand in the way."""
