@@ -155,12 +155,7 @@ def prepare_corpus(work: Workspace, plan: CorpusPlan, *, research: bool = False)
 def _fingerprint(folder: DataFolder, plan: CorpusPlan, *, research: bool) -> str:
     """Return a name that differs where the plan, what it is for or a file it may read does."""
     drawn = plan if plan.partners else replace(plan, seed=0)  # partners alone are drawn
-    files = [
-        (str(path.relative_to(folder.root)), path.stat().st_size, path.stat().st_mtime_ns)
-        for path in sorted(folder.root.rglob("*"))
-        if path.is_file()
-    ]
-    described = repr((drawn, research, str(folder.root.resolve()), files))
+    described = repr((drawn, research, str(folder.root.resolve()), folder.files()))
     return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 

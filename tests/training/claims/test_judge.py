@@ -20,6 +20,7 @@ from training.claims.report import report
 from training.claims.trained import bundle_megabytes, training_speed
 from training.claims.verdict import SECOND_LOOK_LEVEL
 from training.data.templates import write_template_folder
+from training.evaluation.similarity_search import SimilaritySearch
 from training.store import read_json, write_json
 
 
@@ -82,13 +83,29 @@ def test_a_figure_that_was_lost_is_measured_on_the_run_that_is_there(
 ) -> None:
     assert results.exists()
     run = made_claim().systems["long"].seeded(0)
-    place = figures_file(run, SEARCH, work)
+    place = figures_file(run, SEARCH, work, data)
     before = read_json(place)
     place.unlink()
     (place.parent / f"{place.name}.1.part").write_text('{"figures": [')  # broken off in between
     monkeypatch.setattr("training.claims.trained.subprocess.run", _never)
     measure_run(run, SEARCH, work, data)
     assert read_json(place) == before
+
+
+def test_figures_of_other_text_or_of_a_changed_protocol_are_others(
+    work: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = made_claim().systems["long"].seeded(0)
+    speed = Quantity(name="speed", protocol="training-speed")
+    other = write_template_folder(tmp_path / "other", seed=1)
+    kept, read = figures_file(run, SEARCH, work, data), figures_file(run, speed, work, data)
+    assert figures_file(run, SEARCH, work, other) != kept
+    assert figures_file(run, speed, work, other) == read
+    # As if the protocol had other settings of its own than when the figure was kept.
+    changed = SimilaritySearch(partner="another")
+    monkeypatch.setattr("training.claims.quantities.make_protocol", lambda *_: changed)
+    assert figures_file(run, SEARCH, work, data) != kept
+    assert figures_file(run, speed, work, data) == read
 
 
 def test_speed_and_size_are_read_from_a_run(results: Path, work: Path) -> None:
