@@ -119,7 +119,11 @@ def choose_sources(folder: DataFolder, names: Sequence[str], *, research: bool) 
 
 
 def prepare_corpus(work: Workspace, plan: CorpusPlan, *, research: bool = False) -> Corpus:
-    """Return the corpus of `plan` and say what cleaning left out; sources not here are named."""
+    """Return the corpus of `plan` and say what cleaning left out; sources not here are named.
+
+    Raises:
+        InputError: The folder has none of the sources, one may not be used, or no pair is left.
+    """
 
     def make() -> Corpus:
         folder = work.folder()
@@ -134,6 +138,13 @@ def prepare_corpus(work: Workspace, plan: CorpusPlan, *, research: bool = False)
         work.progress.note(cleaning_table(corpus.counts))
         if corpus.broken:
             work.progress.note(f"{corpus.broken:,} broken lines skipped")
+        if not len(corpus.pairs):
+            raise InputError(
+                f"{', '.join(sources)} have no pair of {', '.join(plan.languages)} to train on.",
+                field="languages",
+                given=",".join(plan.languages),
+                remedy="Name languages that they have, or other sources: --set sources=NAME,NAME.",
+            )
         return corpus
 
     work.progress.title("corpus: read and clean parallel text")

@@ -21,6 +21,7 @@ from training.graphs.additive import additive_graph
 from training.language_vocabularies import (
     prepare_language_tokens,
     prepare_language_vocabularies,
+    require_text,
 )
 from training.loop import LoopOptions, Phase
 from training.objectives.noise_contrastive import NoiseContrastive
@@ -160,7 +161,9 @@ def model(p: Parameters, work: Workspace) -> Model:
 
 def _corpus(p: Parameters, work: Workspace) -> Corpus:
     plan = corpus_plan(p, evaluation=("tatoeba",), pivot=p.languages[0])
-    return prepare_corpus(work, plan, research=p.research)
+    corpus = prepare_corpus(work, plan, research=p.research)
+    require_text(corpus, p.languages)
+    return corpus
 
 
 def _words(p: Parameters, work: Workspace, corpus: Corpus) -> dict[str, ServedVocabulary]:
