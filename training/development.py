@@ -91,9 +91,14 @@ class HeldOutSearchByLanguage:
             for language, column in complete_columns(known).items()
         }
 
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """`search_error`, where two languages or more are there."""
+        return ("search_error",) if len(self._tokens) > 1 else ()
+
     def __call__(self) -> dict[str, float]:
         """Return `search_error` in percent; nothing where fewer than two languages are there."""
-        if len(self._tokens) < 2:
+        if not self.measured:
             return {}
         vectors = {
             language: encode(self._encoders[language], tokens, self._device)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from service.errors import InputError
 from service.text.tokenizer import Tokenizer
 from training.data.corpus import Corpus
 from training.data.parallel_rows import ParallelRows, table_rows
@@ -36,6 +37,24 @@ def prepare_language_vocabularies(
             texts = [corpus.texts[number] for number in sentences]
             found[language] = prepare_words(work, texts, plan, name=f"words-{language}.json")
     return found
+
+
+def require_text(corpus: Corpus, languages: Iterable[str]) -> None:
+    """Refuse languages that need a vocabulary of their own and have no text to make it of.
+
+    Raises:
+        InputError: There are some.
+    """
+    wanted = dict.fromkeys(languages)
+    missing = [name for name in wanted if not len(corpus.sentences_of(name))]
+    if missing:
+        raise InputError(
+            f"The training text has no sentence in {', '.join(missing)}.",
+            field="languages",
+            given=",".join(wanted),
+            remedy=f"Leave {'it' if len(missing) == 1 else 'them'} out, or name sources that have "
+            "such text: --set sources=NAME,NAME.",
+        )
 
 
 def prepare_language_tokens(

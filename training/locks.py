@@ -22,11 +22,13 @@ def alone(path: Path) -> Iterator[None]:
 
 @contextmanager
 def sole(path: Path) -> Iterator[None]:
-    """Be the only process that works on the run whose file `path` is.
+    """Be the only process that works in the directory of the lock `path`, which is made.
 
     Raises:
         ConflictError: Another one does.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
     with ExitStack() as held:
         try:
             held.enter_context(locked(path, wait=False))

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import signal
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, current_thread, main_thread
-from typing import Generic, Literal, cast
+from typing import Generic, Literal, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -36,9 +35,10 @@ from training.checkpoints import (
 )
 from training.data.batches import B_co, BatchSource, State
 from training.metrics import MetricsLog
-from training.parallel import average_gradients, mean_of_processes, rank, share_weights
+from training.parallel import average_gradients, rank, share_weights
 from training.progress import QUIET, Progress
 from training.schedules import Schedule
+from training.sums import Sums
 from training.system import Losses
 
 Precision = Literal["fp32", "bf16"]
@@ -60,6 +60,19 @@ class LoopOptions:
     precision: Precision = "fp32"
 
 
+class Development(Protocol):
+    """Measures a system on text that was set aside."""
+
+    @property
+    def measured(self) -> Collection[str]:
+        """Names of the figures that there are rows for."""
+        ...
+
+    def __call__(self) -> Mapping[str, float]:
+        """Return these figures of the system as it is now."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase(Generic[B_co]):
     """What one run of the loop trains, all parts put together.
@@ -79,7 +92,7 @@ class Phase(Generic[B_co]):
     optimisers: tuple[Optimizer, ...]
     schedule: Schedule
     options: LoopOptions
-    develop: Callable[[], Mapping[str, float]] | None = None
+    develop: Development | None = None
 
 
 @dataclass(slots=True)
@@ -108,32 +121,6 @@ class Outcome:
         return self.words / max(self.seconds, 1e-9)
 
 
-@dataclass(slots=True)
-class _Sums:
-    """Losses and words since they were last logged."""
-
-    losses: dict[str, Tensor] = field(default_factory=dict)
-    times: Counter[str] = field(default_factory=Counter)
-    steps: int = 0
-    words: int = 0
-    since: float = field(default_factory=time.perf_counter)
-    processor_since: float = field(default_factory=time.process_time)
-
-    def add(self, losses: Losses, words: int) -> None:
-        for name, value in losses.items():
-            kept = value.detach()
-            self.losses[name] = self.losses[name] + kept if name in self.losses else kept
-            self.times[name] += 1
-        self.steps += 1
-        self.words += words
-
-    def means(self) -> dict[str, float]:
-        """Return the mean loss of a step, and of each term over the steps that had it."""
-        sums = {name: mean_of_processes(value) for name, value in self.losses.items()}
-        means = {name: value / self.times[name] for name, value in sums.items()}
-        return {"loss": sum(sums.values()) / self.steps, **means}
-
-
 class Loop(Generic[B_co]):
     """Runs a phase.
 
@@ -142,6 +129,7 @@ class Loop(Generic[B_co]):
         directory: Of the phase: checkpoints and metrics go there, and it goes on from there.
         device: Where it trains; the system is there already.
         progress: Tells people.
+        built_on: Whether something was trained upon its weights already: a stop is final then.
     """
 
     def __init__(
@@ -151,6 +139,7 @@ class Loop(Generic[B_co]):
         *,
         device: torch.device,
         progress: Progress = QUIET,
+        built_on: bool = False,
     ) -> None:
         self._phase = phase
         self._directory = directory
@@ -158,7 +147,9 @@ class Loop(Generic[B_co]):
         self._progress = progress
         self._rates = [[group["lr"] for group in o.param_groups] for o in phase.optimisers]
         self._at = _Position()
+        self._sums = Sums()
         self._stopped = False
+        self._built_on = built_on
 
     def run(self) -> Outcome:
         """Train to the end, from the last checkpoint where there is one.
@@ -169,8 +160,7 @@ class Loop(Generic[B_co]):
         content = load_checkpoint(self._directory / LAST_FILE)
         if content is not None:
             self._restore(content)
-            self._progress.note(f"going on after step {self._at.step:,}")
-            self._forget_best()
+            self._go_on()
         share_weights(self._phase.system)
         log = MetricsLog(self._directory, step=self._at.step) if rank() == 0 else None
         try:
@@ -184,26 +174,32 @@ class Loop(Generic[B_co]):
             raise KeyboardInterrupt
         return Outcome(self._at.step, self._at.words, self._at.seconds, self._stopped)
 
-    def _forget_best(self) -> None:
-        """Drop weights that an earlier command chose, where this one goes on and keeps the last."""
+    def _go_on(self) -> None:
+        """Go on from the checkpoint as far as this command says, where an earlier one stopped."""
         options, at = self._phase.options, self._at
-        if options.watch is None and at.step < options.steps and not self._stopped:
+        patient = options.patience is None or at.worse_rounds < options.patience
+        self._stopped = self._stopped and (self._built_on or not patient)
+        if self._stopped:
+            self._progress.note(f"stopped early after step {at.step:,}")
+            return
+        self._progress.note(f"going on after step {at.step:,}")
+        if options.watch is None and at.step < options.steps:
+            # An earlier command chose the best weights, this one keeps the last.
             (self._directory / BEST_FILE).unlink(missing_ok=True)
-            at.best = None
+            at.best, at.worse_rounds = None, 0
 
     def _steps(self, log: MetricsLog | None, interrupted: Event) -> None:
         options, at = self._phase.options, self._at
-        sums = _Sums()
         saved = time.perf_counter()
         self._phase.system.train()
         while at.step < options.steps and not (self._stopped or interrupted.is_set()):
             begun = time.perf_counter()
-            words = self._step(sums)
+            words = self._step()
             at.step += 1
             at.words += words
             at.seconds += time.perf_counter() - begun
             if _is_due(at.step, options.log_every, last=options.steps):
-                sums = self._log(log, sums)
+                self._log(log)
             if _is_due(at.step, options.develop_every, last=options.steps):
                 self._develop(log)
             if time.perf_counter() - saved > options.checkpoint_seconds:
@@ -212,7 +208,7 @@ class Loop(Generic[B_co]):
             speed = at.words / max(at.seconds, 1e-9)
             self._progress.count(at.step, options.steps, "steps", f", {speed:,.0f} words/s")
 
-    def _step(self, sums: _Sums) -> int:
+    def _step(self) -> int:
         factor = self._phase.schedule.factor(self._at.step)
         for optimiser, rates in zip(self._phase.optimisers, self._rates, strict=True):
             for group, own in zip(optimiser.param_groups, rates, strict=True):
@@ -230,10 +226,11 @@ class Loop(Generic[B_co]):
             nn.utils.clip_grad_norm_(_dense(self._phase.system), self._phase.options.clip)
         for optimiser in self._phase.optimisers:
             optimiser.step()
-        sums.add(losses, batch.words)
+        self._sums.add(losses, batch.words)
         return batch.words
 
-    def _log(self, log: MetricsLog | None, sums: _Sums) -> _Sums:
+    def _log(self, log: MetricsLog | None) -> None:
+        sums = self._sums
         elapsed = max(time.perf_counter() - sums.since, 1e-9)
         figures = {
             **sums.means(),
@@ -253,7 +250,7 @@ class Loop(Generic[B_co]):
             )
         if log is not None:
             log.write("train", self._at.step, figures)
-        return _Sums()
+        self._sums = Sums()
 
     def _develop(self, log: MetricsLog | None) -> None:
         if self._phase.develop is None:
@@ -298,6 +295,7 @@ class Loop(Generic[B_co]):
             "random": random_state(),
             "position": [at.step, at.words, at.seconds, at.best, at.worse_rounds],
             "stopped": self._stopped,
+            "sums": self._sums.state_dict(),
         }
         save_checkpoint(self._directory / LAST_FILE, content)
 
@@ -315,6 +313,8 @@ class Loop(Generic[B_co]):
         )
         self._at = _Position(step, words, seconds, best, worse)
         self._stopped = bool(content["stopped"])
+        if "sums" in content:  # earlier versions kept none
+            self._sums = Sums.from_state(cast(Tree, content["sums"]), self._device)
 
 
 def require_watched(watch: str, measured: Collection[str]) -> None:

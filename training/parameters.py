@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, NotRequired, TypedDict
 
 from training.data.lines import OnBroken
 
-Size = Annotated[int, 1]
-"""How many or how wide: `--set` refuses what is below 1, which no loop and no layer can have."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The numbers that a parameter may have; `--set` refuses others before anything is read.
+
+    Attributes:
+        least: The smallest of them ...
+        beyond: ... unless they only begin beyond it.
+        below: They end before it.
+    """
+
+    least: float = 0
+    beyond: bool = False
+    below: float = math.inf
+
+    def hold(self, value: float) -> bool:
+        """Return whether `value` is one of them."""
+        begun = value > self.least if self.beyond else value >= self.least
+        return begun and value < self.below
+
+    def __str__(self) -> str:
+        begin = f"above {self.least:g}" if self.beyond else f"{self.least:g} or more"
+        return begin if math.isinf(self.below) else f"{begin} and below {self.below:g}"
+
+
+Size = Annotated[int, Bounds(least=1)]
+"""How many or how wide: no loop and no layer can have none."""
+
+Part = Annotated[float, Bounds(below=1)]
+"""Of a whole that must not be gone altogether, such as what dropout leaves out."""
+
+Rate = Annotated[float, Bounds(beyond=True)]
+"""A step size, a width, a divisor: at 0 nothing is learnt, below it the wrong way."""
+
+Weight = Annotated[float, Bounds()]
+"""Of a term of the loss, or a margin in it: 0 leaves it out, below 0 the loss has no floor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,8 +183,9 @@ def table_3(identity: str, sources: Sequence[str], target: str) -> Mixture:
     if len(sources) != 3 or target in sources:
         raise InputError(
             "The mixtures of table 3 are for three input languages and another one as target.",
-            field="sources",
-            given="+".join(sources),
+            field="languages",
+            given="+".join((*sources, target)),
+            remedy="Name four languages, the target among them: --set languages=en,fr,es,ar.",
         )
     paths: list[TrainingPath] = []
     coefficients: list[float] = []

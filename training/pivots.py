@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from torch.optim import Optimizer
 
+from service.errors import InputError
 from training.data.catalogue import EDITED
 from training.data.translation import TranslationBatch
 from training.data.translation_batches import BatchLimits
@@ -18,7 +19,7 @@ from training.export import Model, Tower
 from training.loop import Phase, Precision
 from training.objectives.distance_constraint import TmdeDistance
 from training.objectives.translation import TranslationLoss
-from training.parameters import Size, TranslationParameters
+from training.parameters import Size, TranslationParameters, Weight
 from training.paths import Mixture, TrainingPath, each_to_pivots, even
 from training.preparation import provenance
 from training.schedules import Schedule
@@ -34,9 +35,9 @@ class PivotParameters(TranslationParameters):
     pivots: tuple[str, ...] = ("en", "es")  # languages that are written
     sources: tuple[str, ...] = ("tatoeba", "tatoeba_anki", *EDITED)
     pieces: Size = 50_000  # BPE, all languages together
-    beta: float = 0.25  # of the constraint; 0 leaves it out
-    margin: float = 0.5  # alpha
-    marginal: float = 1.0  # lambda
+    beta: Weight = 0.25  # of the constraint; 0 leaves it out
+    margin: Weight = 0.5  # alpha
+    marginal: Weight = 1.0  # lambda
     draws: Size = 40  # N_s
     batch_tokens: Size = 128_000  # of a side, pads included
     longest: Size = 100  # tokens
@@ -49,10 +50,22 @@ def check_pivots(languages: Sequence[str], pivots: Sequence[str]) -> None:
     """Refuse pivots that are no languages, and a language alone.
 
     Raises:
-        ValueError: They are.
+        InputError: They are.
     """
-    if not pivots or not set(pivots) <= set(languages) or len(languages) < 2:
-        raise ValueError(f"pivots are among the languages, {', '.join(languages)}")
+    if len(languages) < 2:
+        raise InputError(
+            "A language is translated into another: two are the least.",
+            field="languages",
+            given=",".join(languages),
+            remedy="Name two or more: --set languages=en,de.",
+        )
+    if not pivots or not set(pivots) <= set(languages):
+        raise InputError(
+            f"Pivots are among the languages, {', '.join(languages)}.",
+            field="pivots",
+            given=",".join(pivots),
+            remedy=f"Name one of them or more: --set pivots={languages[0]}.",
+        )
 
 
 def pivot_mixture(languages: Sequence[str], pivots: Sequence[str], *, constrained: bool) -> Mixture:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -53,7 +54,18 @@ def corpus_plan(
         variants: A file's code -> language.
         pivot: The language that n-way rows are paired with ...
         partners: ... besides so many others. 0 is enough where they are joined again through it.
+
+    Raises:
+        InputError: Rows are joined through the pivot alone, and it is not among the languages.
     """
+    if not partners and pivot not in p.languages:
+        raise InputError(
+            f"Rows of several languages are read as pairs with {pivot}, and it is not among the "
+            "languages: of such text nothing would be left.",
+            field="languages",
+            given=",".join(p.languages),
+            remedy=f"Add it: --set languages={','.join((pivot, *p.languages))}.",
+        )
     return CorpusPlan(
         sources=p.sources,
         languages=p.languages,
@@ -66,6 +78,27 @@ def corpus_plan(
         broken=p.broken,
         seed=p.seed,
     )
+
+
+def require_held_out(name: str, sources: Sequence[str]) -> None:
+    """Refuse a source to hold rows out of that is not there: its rows would be trained on, unsaid.
+
+    Args:
+        name: That was asked for; nothing is held out where it is empty.
+        sources: That the data folder has.
+
+    Raises:
+        InputError: It is not among them.
+    """
+    if name and name not in sources:
+        near = difflib.get_close_matches(name, sources, n=1)
+        raise InputError(
+            f"There is no source of that name to hold rows out of; there are {', '.join(sources)}.",
+            field="held_out_source",
+            given=name,
+            remedy=(f"Did you mean {near[0]!r}? " if near else "")
+            + "Hold out nothing with --set held_out_source=",
+        )
 
 
 def choose_sources(folder: DataFolder, names: Sequence[str], *, research: bool) -> tuple[str, ...]:
@@ -93,17 +126,32 @@ def choose_sources(folder: DataFolder, names: Sequence[str], *, research: bool) 
 
 
 def prepare_corpus(work: Workspace, plan: CorpusPlan, *, research: bool = False) -> Corpus:
-    """Return the corpus of `plan` and say what cleaning left out; sources not here are named."""
+    """Return the corpus of `plan` and say what cleaning left out; sources not here are named.
+
+    Raises:
+        InputError: The folder has none of the sources, one may not be used, or no pair is left.
+    """
 
     def make() -> Corpus:
         folder = work.folder()
         sources = choose_sources(folder, plan.sources, research=research)
         for missing in sorted(set(plan.sources) - set(sources)):
             work.progress.note(f"{missing}: not in {folder.root}, trained without it")
+        if plan.held_out_source is not None and plan.held_out_source not in folder.sources:
+            work.progress.note(
+                f"{plan.held_out_source}: not in {folder.root}, so nothing is held out"
+            )
         corpus = build_corpus(folder, plan.with_sources(sources), work.progress)
         work.progress.note(cleaning_table(corpus.counts))
         if corpus.broken:
             work.progress.note(f"{corpus.broken:,} broken lines skipped")
+        if not len(corpus.pairs):
+            raise InputError(
+                f"{', '.join(sources)} have no pair of {', '.join(plan.languages)} to train on.",
+                field="languages",
+                given=",".join(plan.languages),
+                remedy="Name languages that they have, or other sources: --set sources=NAME,NAME.",
+            )
         return corpus
 
     work.progress.title("corpus: read and clean parallel text")
@@ -125,12 +173,7 @@ def prepare_corpus(work: Workspace, plan: CorpusPlan, *, research: bool = False)
 def _fingerprint(folder: DataFolder, plan: CorpusPlan, *, research: bool) -> str:
     """Return a name that differs where the plan, what it is for or a file it may read does."""
     drawn = plan if plan.partners else replace(plan, seed=0)  # partners alone are drawn
-    files = [
-        (str(path.relative_to(folder.root)), path.stat().st_size, path.stat().st_mtime_ns)
-        for path in sorted(folder.root.rglob("*"))
-        if path.is_file()
-    ]
-    described = repr((drawn, research, str(folder.root.resolve()), files))
+    described = repr((drawn, research, str(folder.root.resolve()), folder.files()))
     return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 

@@ -34,6 +34,7 @@ from torch import nn
 from service.errors import InputError, NotFoundError
 from training.export import Model
 from training.loop import Phase
+from training.parameters import Bounds
 from training.workspace import Workspace
 
 Scale = Literal["smoke", "small", "paper"]
@@ -130,8 +131,8 @@ def change(parameters: P, assignments: Sequence[str]) -> P:
     """Return `parameters` with each `key=value` of `assignments` applied.
 
     Values are read by the type of the parameter: numbers, `true` and `false`, `none`, and lists
-    with commas, in which a name counts once. There are no whole numbers below 0, no sizes below 1
-    and no numbers that are not finite.
+    with commas, in which a name counts once. There are no whole numbers below 0, no numbers that
+    are not finite and none outside the bounds of their parameter.
 
     Raises:
         InputError: A key that the recipe does not have (the nearest one is named), a value of the
@@ -204,13 +205,13 @@ def _suggest(name: str, names: Sequence[str]) -> str:
 
 def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annotation
     """Return `text` as a value of the annotation `kind`."""
-    if get_origin(kind) is Annotated:
-        number, least = get_args(kind)
-        return _read_plain(key, text, number, least=least)
     if get_origin(kind) in (Union, types.UnionType):
         if text.lower() == "none" and type(None) in get_args(kind):
             return None
         kind = next(part for part in get_args(kind) if part is not type(None))
+    if get_origin(kind) is Annotated:
+        number, bounds = get_args(kind)
+        return _read_plain(key, text, number, bounds)
     if get_origin(kind) is tuple:
         item = get_args(kind)[0]
         parts = (part.strip() for part in text.split(","))
@@ -232,14 +233,20 @@ def _read(key: str, text: str, kind: Any) -> object:  # noqa: ANN401 - an annota
     return _read_plain(key, text, kind)
 
 
-def _read_plain(key: str, text: str, kind: type, *, least: int = 0) -> object:
-    """Return `text` as a number or as text; whole numbers are `least` or more."""
+def _read_plain(key: str, text: str, kind: type, bounds: Bounds | None = None) -> object:
+    """Return `text` as a number within `bounds` or as text; whole numbers always have a least."""
     try:
         value: Any = kind(text)
     except ValueError:
         raise InputError(f"{key} takes {kind.__name__}.", field=key, given=text) from None
     if kind is float and not math.isfinite(value):
         raise InputError(f"{key} is a finite number.", field=key, given=text)
-    if kind is int and value < least:
-        raise InputError(f"{key} is {least} or more.", field=key, given=text)
+    allowed = bounds or (Bounds() if kind is int else None)
+    if allowed is not None and not allowed.hold(value):
+        raise InputError(
+            f"{key} is {allowed}.",
+            field=key,
+            given=text,
+            remedy=f"Name another value: --set {key}=VALUE.",
+        )
     return value

@@ -15,8 +15,9 @@ import torch
 
 from service.bundle.manifest import Recipe as RecipeRecord
 from service.bundle.reader import Bundle
-from service.errors import InputError
+from service.errors import InputError, NotFoundError
 from service.inference.encoder import Encoder
+from training.checkpoints import LAST_FILE
 from training.data.folder import DataFolder, open_folder
 from training.data.template_tasks import write_template_tasks
 from training.data.templates import write_template_folder
@@ -24,13 +25,23 @@ from training.devices import describe_machine, pick_device
 from training.evaluation.figures import Figure, figures_table
 from training.evaluation.protocols import make_protocol
 from training.export import export, open_bundle, record_quality
-from training.locks import sole
-from training.loop import Loop, LoopOptions, Precision
+from training.loop import Loop, LoopOptions, Phase, Precision, require_watched
+from training.metrics import METRICS_FILE
 from training.parallel import first_process_first, rank
+from training.parameters import TEMPLATES
+from training.preparation import require_held_out
 from training.progress import QUIET, Progress
-from training.recipe import SCALES, Recipe, Scale, change, changes, find_recipe, flatten
+from training.recipe import SCALES, Recipe, Scale, Stage, change, changes, find_recipe, flatten
 from training.store import write_json
-from training.workspace import RUN_FILE, SECONDS_FILE, Workspace, claim, put, read_run
+from training.workspace import (
+    SECONDS_FILE,
+    Workspace,
+    claim,
+    delete_run,
+    put,
+    read_run,
+    training_alone,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,12 @@ class Run:
     scale: Scale
     parameters: Any
     work: Workspace
+    new: bool = False  # whether this command began it
+
+    @property
+    def described(self) -> dict[str, object]:
+        """What `run.json` says of it."""
+        return _describe(self.recipe, self.scale, self.parameters)
 
     @property
     def bundle(self) -> Path:
@@ -88,17 +105,31 @@ def open_run(
     """
     recipe = find_recipe(name)
     parameters = change(recipe.scales[scale], assignments)
+    # The recipe's own choice may be missing from a folder, which is said; what is asked for not.
+    held_out = _asked_for(parameters, recipe.scales[scale], "held_out_source")
     if data is None and scale == "smoke":
         opened = cache(lambda: _templates(directory))
+        require_held_out(held_out, TEMPLATES["sources"])
     else:
         opened = cache(lambda: open_folder(data))
         if not (directory / "cache" / "corpus").exists() or fresh:
-            opened()  # before anything is written, so that a wrong folder leaves nothing behind
-    described = {"recipe": name, "scale": scale, "parameters": flatten(parameters)}
+            # Before anything is written, so that a wrong folder leaves nothing behind.
+            require_held_out(held_out, opened().sources)
+    described = _describe(recipe, scale, parameters)
     with first_process_first():
-        claim(directory, described, fresh=fresh and rank() == 0)
+        new = claim(directory, described, fresh=fresh and rank() == 0)
     work = Workspace(directory, opened, pick_device(), progress, corpora)
-    return Run(recipe, scale, parameters, work)
+    return Run(recipe, scale, parameters, work, new)
+
+
+def _asked_for(parameters: object, usual: object, name: str) -> str:
+    """Return the parameter `name`, a text; nothing where it is as usual."""
+    value = str(getattr(parameters, name, ""))
+    return "" if value == getattr(usual, name, "") else value
+
+
+def _describe(recipe: Recipe[Any], scale: Scale, parameters: object) -> dict[str, object]:
+    return {"recipe": recipe.name, "scale": scale, "parameters": flatten(parameters)}
 
 
 def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress = QUIET) -> Run:
@@ -154,19 +185,22 @@ def train(
     Raises:
         ConflictError: Another process trains in the run's directory.
     """
-    first = sole(run.work.directory / RUN_FILE) if rank() == 0 else nullcontext()
-    with first, _counted(run.work.directory):
-        for stage in run.recipe.stages:
+    directory = run.work.directory
+    first = training_alone(directory, run.described) if rank() == 0 else nullcontext()
+    with first, _begun(run), _counted(directory):
+        for place, stage in enumerate(run.recipe.stages):
             torch.manual_seed(getattr(run.parameters, "seed", 0))
             with first_process_first():  # the others find what it has made
                 phase = stage.build(run.parameters, run.work)
             phase = replace(phase, options=_asked(phase.options, patience, precision))
+            _require_development(phase)
             run.work.progress.title(f"{stage.name}: {phase.options.steps:,} steps")
             outcome = Loop(
                 phase,
                 run.work.stage(stage.name),
                 device=run.work.device,
                 progress=run.work.progress,
+                built_on=any(_is_begun(run, later) for later in run.recipe.stages[place + 1 :]),
             ).run()
             early = ", stopped early" if outcome.stopped_early else ""
             run.work.progress.note(
@@ -176,16 +210,48 @@ def train(
     return write(run, run.bundle) if rank() == 0 else None
 
 
+@contextmanager
+def _begun(run: Run) -> Iterator[None]:
+    """Leave nothing of a new run that is refused before its first step: it is to be mended.
+
+    What is wrong may be seen in the text alone, when the run's directory is written.
+    """
+    try:
+        yield
+    except (InputError, NotFoundError):
+        if run.new and rank() == 0 and not any(run.work.directory.glob(f"*/{METRICS_FILE}")):
+            delete_run(run.work.directory)
+        raise
+
+
 def _asked(options: LoopOptions, patience: int | None, precision: Precision | None) -> LoopOptions:
     """Return the options of a stage with what the person at the keyboard asks for."""
     if precision is not None:
         options = replace(options, precision=precision)
     if patience is None:
         return options
+    if not options.develop_every:
+        raise InputError(
+            "There is no round of development that patience could be lost in.",
+            field="--patience",
+            given=patience,
+            remedy="Develop now and then, --set develop_every=STEPS, or leave --patience out.",
+        )
     # Recipes that keep their last weights still measure how well translations are found.
     watch = options.watch or "search_error"
     better = options.better if options.watch else "lower"
     return replace(options, patience=patience, watch=watch, better=better)
+
+
+def _require_development(phase: Phase[Any]) -> None:
+    """Refuse what is watched and cannot be measured now, not after hours of training."""
+    options = phase.options
+    if options.watch is not None and options.develop_every and options.steps:
+        require_watched(options.watch, phase.develop.measured if phase.develop else ())
+
+
+def _is_begun(run: Run, stage: Stage[Any]) -> bool:
+    return (run.work.stage(stage.name) / LAST_FILE).exists()
 
 
 def write(run: Run, directory: Path) -> Bundle:

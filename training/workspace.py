@@ -1,6 +1,7 @@
 """The directory of a run: what was made is kept there and not made again.
 
 run.json                 recipe, scale, parameters, data; a run with others is refused
+.lock                    held by the process that trains
 cache/                   corpus, vocabulary, tokens, teacher's vectors
 <stage>/                 checkpoint.pt, best.pt, metrics.jsonl, tensorboard/
 bundle/                  the exported model
@@ -10,7 +11,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
@@ -18,6 +20,7 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor, nn
 
+from service.durable import STAGED
 from service.errors import ConflictError, InputError
 from training.checkpoints import BEST_FILE, LAST_FILE, load_checkpoint
 from training.data.folder import DataFolder
@@ -27,6 +30,9 @@ from training.progress import QUIET, Progress
 from training.store import write_json
 
 RUN_FILE = "run.json"
+LOCK_FILE = ".lock"
+"""Held by the one process that may train; no other file of a run is never replaced."""
+
 SECONDS_FILE = "seconds.json"
 """How long all of it took so far."""
 
@@ -145,7 +151,7 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> None:
+def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> bool:
     """Make `directory` the one of the run that `described` says, or see that it is already.
 
     Args:
@@ -153,38 +159,70 @@ def claim(directory: Path, described: Mapping[str, object], *, fresh: bool) -> N
         described: Recipe, scale, parameters and data, as they go into `run.json`.
         fresh: Delete the run that is there, and nothing else.
 
+    Returns:
+        Whether the run is a new one.
+
     Raises:
         ConflictError: It holds another run, or another process trains in it now.
         InputError: What it holds is no run.
     """
-    path = directory / RUN_FILE
-    if path.exists():
-        before = read_run(directory)
+    if not fresh and (directory / RUN_FILE).exists():
+        _refuse_another(directory, described)
+        return False
+    _refuse_other_files(directory)  # before a lock is put beside them
+    with sole(directory / LOCK_FILE):
+        # Meanwhile another process may have begun its run here.
+        if not fresh and (directory / RUN_FILE).exists():
+            _refuse_another(directory, described)
+            return False
         if fresh:
-            with sole(path):
-                _delete_run(directory)
-            write_json(path, described)
-            return
-        differing = _differences(before, described)
-        if differing:
-            raise ConflictError(
-                f"{directory} holds another run; it differs in {', '.join(differing)}.",
-                field="--out",
-                given=str(directory),
-                remedy="Name another directory, or begin anew with --fresh.",
-            )
-        return
-    if directory.exists() and any(directory.iterdir()):
+            delete_run(directory)
+        write_json(directory / RUN_FILE, described)
+    return True
+
+
+@contextmanager
+def training_alone(directory: Path, described: Mapping[str, object]) -> Iterator[None]:
+    """Be the only process that trains in `directory`, which `claim` made that of this run.
+
+    Raises:
+        ConflictError: Another one does, or has begun another run here since.
+    """
+    with sole(directory / LOCK_FILE):
+        _refuse_another(directory, described)
+        yield
+
+
+def _refuse_another(directory: Path, described: Mapping[str, object]) -> None:
+    differing = _differences(read_run(directory), described)
+    if differing:
+        raise ConflictError(
+            f"{directory} holds another run; it differs in {', '.join(differing)}.",
+            field="--out",
+            given=str(directory),
+            remedy="Name another directory, or begin anew with --fresh.",
+        )
+
+
+def _refuse_other_files(directory: Path) -> None:
+    """Refuse a directory that holds something, and no run."""
+    if (directory / RUN_FILE).exists():
+        read_run(directory)
+    elif directory.exists() and not all(map(_is_a_trace, directory.iterdir())):
         raise ConflictError(
             f"{directory} holds files that are not a run's.",
             field="--out",
             given=str(directory),
             remedy="Name another directory.",
         )
-    write_json(path, described)
 
 
-def _delete_run(directory: Path) -> None:
+def _is_a_trace(path: Path) -> bool:
+    """Return whether `path` is what a run leaves that was not begun: a lock, half a file."""
+    return path.name == LOCK_FILE or (path.name.startswith(".") and path.name.endswith(STAGED))
+
+
+def delete_run(directory: Path) -> None:
     """Delete what a run has made in `directory`; what else lies there stays."""
     stages = [path.parent for path in directory.glob(f"*/{METRICS_FILE}")]
     for path in (directory / "cache", directory / "bundle", *stages):

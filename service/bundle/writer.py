@@ -16,6 +16,9 @@ from service.errors import BundleError
 
 CARD_FILE = "CARD.md"
 
+_MODELS = (MANIFEST_FILE, "head.json")
+"""Each of them makes a directory a model: an encoder's bundle, a classifier."""
+
 Content = bytes | Path
 """What a file shall hold: these bytes, or what another file holds."""
 
@@ -70,12 +73,18 @@ def write_directory(directory: Path, files: Mapping[str, Content], *, known_by: 
         known_by: The file without which a directory that holds something is somebody's own.
 
     Raises:
-        BundleError: It is; nothing is written and nothing lost.
+        BundleError: It is, or it is a file's place in a model; nothing is written and nothing lost.
     """
     if directory.exists() and not _may_be_replaced(directory, known_by):
         raise BundleError(
             f"{directory} holds other things, which would be lost: it has no {known_by}.",
             remedy=f"Name a directory that is not there yet, such as {directory / 'NAME'}.",
+        )
+    around = [name for name in _MODELS if (directory.parent / name).is_file()]
+    if around:
+        raise BundleError(
+            f"{directory} lies inside the model {directory.parent}, which has a {around[0]}.",
+            remedy=f"Name a directory beside it, such as {directory.parent.parent / 'NAME'}.",
         )
     directory.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))

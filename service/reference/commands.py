@@ -10,6 +10,7 @@ from service.cli import main
 from service.reference.markdown import block, page, table
 
 _WIDTH = 96
+_TRAIN, _RECIPES = "interlingua train", "interlingua recipes"
 
 _CONVENTIONS = """\
 Texts come as arguments or on standard input, a line each; results go to standard output and nothing
@@ -45,13 +46,17 @@ def commands_page() -> str:
 
 def _walk(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)
+    found_by_file = []
     for name in group.list_commands(context):
-        # The recipes under `train` are found by file and all take the same options.
-        command = (
-            group.get_command(context, name) if path == "interlingua" else group.commands.get(name)
-        )
+        command = group.get_command(context, name)
         if command is None or command.hidden:
+            continue
+        if path == _TRAIN and name not in group.commands:
+            found_by_file.append(command)
             continue
         yield f"{path} {name}", command
         if isinstance(command, click.Group):
             yield from _walk(command, f"{path} {name}")
+    for command in found_by_file[:1]:  # recipes all take the same options
+        command.help = f"Train by RECIPE, any that `{_RECIPES}` lists."
+        yield f"{path} RECIPE", command

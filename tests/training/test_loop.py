@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from torch.nn import functional
 
 from service.errors import InputError
 from tests.training.made import make_corpus, make_tokens
-from training.checkpoints import BEST_FILE, LAST_FILE
+from training.checkpoints import BEST_FILE, LAST_FILE, load_checkpoint, save_checkpoint
 from training.data.batches import PairBatch, PairBatches, Sentences
 from training.data.mixing import Mixing, make_buckets
 from training.encoders.static import StaticEncoder, random_table
@@ -23,11 +24,23 @@ from training.loop import Loop, LoopOptions, Phase
 from training.metrics import read_metrics
 from training.objectives.ranking import InBatchRanking
 from training.optimisers import RowAdam
+from training.progress import Progress
 from training.schedules import LinearDecay
 from training.system import DualEncoder, Weighted
 
 CPU = torch.device("cpu")
 OPTIONS = LoopOptions(steps=12, log_every=1)
+
+
+class _Developed:
+    """What development says, by a function of the test."""
+
+    def __init__(self, measure: Callable[[], Mapping[str, float]]) -> None:
+        self._measure = measure
+        self.measured = ("error",)
+
+    def __call__(self) -> Mapping[str, float]:
+        return self._measure()
 
 
 def make_phase(
@@ -43,7 +56,7 @@ def make_phase(
         optimisers=(RowAdam(encoder.parameters(), lr=0.05),),
         schedule=LinearDecay(12),
         options=options,
-        develop=develop,
+        develop=None if develop is None else _Developed(develop),
     )
 
 
@@ -111,6 +124,27 @@ def test_a_run_that_was_broken_off_gives_the_same_losses(
     assert _developed(tmp_path / "parts") == [5, 10, 12]
 
 
+def test_a_line_of_the_log_is_the_mean_of_the_same_steps_after_a_break(tmp_path: Path) -> None:
+    options = replace(OPTIONS, log_every=4)
+    Loop(make_phase(options), tmp_path / "whole", device=CPU).run()
+    phase = make_phase(replace(options, checkpoint_seconds=0.0))
+    _break_in_step(phase, 6, _pull_the_plug)
+    with pytest.raises(OSError, match="gone"):
+        Loop(phase, tmp_path / "parts", device=CPU).run()
+    Loop(make_phase(options), tmp_path / "parts", device=CPU).run()
+    assert _losses(tmp_path / "parts") == _losses(tmp_path / "whole")
+    assert len(_losses(tmp_path / "whole")) == 3
+
+
+def test_a_checkpoint_without_sums_is_gone_on_from(tmp_path: Path) -> None:
+    Loop(make_phase(replace(OPTIONS, steps=6)), tmp_path, device=CPU).run()
+    content = load_checkpoint(tmp_path / LAST_FILE)
+    assert content is not None
+    del content["sums"]
+    save_checkpoint(tmp_path / LAST_FILE, content)
+    assert Loop(make_phase(), tmp_path, device=CPU).run().steps == 12
+
+
 def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
     Loop(make_phase(), tmp_path, device=CPU).run()
     before = _losses(tmp_path)
@@ -132,6 +166,31 @@ def test_it_stops_when_development_gets_no_better_and_keeps_the_best(tmp_path: P
     assert not torch.equal(best, last)
     rows = read_metrics(tmp_path / "metrics.jsonl", "dev")
     assert [row["error"] for row in rows] == [3.0, 3.5, 2.0, 2.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("patience", "built_on", "steps"),
+    [(None, False, 12), (3, False, 8), (2, False, 6), (3, True, 6)],
+)
+def test_a_stop_counts_for_the_patience_that_is_asked_for(
+    tmp_path: Path, patience: int | None, built_on: bool, steps: int
+) -> None:
+    watched = replace(OPTIONS, develop_every=2, watch="error", better="lower")
+    stopped = Loop(
+        make_phase(replace(watched, patience=2), lambda: {"error": 1.0}), tmp_path, device=CPU
+    ).run()
+    assert (stopped.steps, stopped.stopped_early) == (6, True)
+    said = io.StringIO()
+    outcome = Loop(
+        make_phase(replace(watched, patience=patience), lambda: {"error": 1.0}),
+        tmp_path,
+        device=CPU,
+        progress=Progress(said),
+        built_on=built_on,
+    ).run()
+    assert (outcome.steps, outcome.stopped_early) == (steps, steps < 12)
+    assert ("stopped early after step 6" in said.getvalue()) == (steps == 6)
+    assert ("going on" in said.getvalue()) == (steps > 6)
 
 
 def test_who_goes_on_without_patience_keeps_the_last_weights(tmp_path: Path) -> None:

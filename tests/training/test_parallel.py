@@ -93,7 +93,8 @@ def test_a_recipe_has_the_loss_curve_of_one_process(
         # What comes next begins where the two left this: a stage that rounds weights makes whole
         # steps of differences in their last digits.
         shutil.copytree(others, own, dirs_exist_ok=True)
-    assert read_bundle(by_two / name / "bundle").manifest.recipe is not None
+    recipe = read_bundle(by_two / name / "bundle").manifest.recipe
+    assert (recipe.name, recipe.scale) == (name, "smoke")
 
 
 def test_the_command_is_launched_as_any_other(tmp_path: Path) -> None:

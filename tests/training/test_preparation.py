@@ -50,6 +50,14 @@ def test_runs_share_a_corpus_where_text_and_plan_are_the_same(tmp_path: Path) ->
     assert shared() == 3
 
 
+def test_text_without_a_pair_is_refused_by_the_languages(tmp_path: Path) -> None:
+    _write(tmp_path / "data", "Die Katze schläft.\nDer Hund bellt.\n")
+    with pytest.raises(InputError, match="tatoeba have no pair of en, xx") as caught:
+        _prepare(tmp_path, "run", replace(_PLAN, languages=("en", "xx")))
+    assert caught.value.field == "languages"
+    assert not (tmp_path / "run" / "cache").exists()
+
+
 def test_what_research_may_read_is_not_shared_with_what_ships(tmp_path: Path) -> None:
     _write(tmp_path / "data", "Die Katze schläft.\nDer Hund bellt.\n", name="multi30k")
     plan = replace(_PLAN, sources=("multi30k",))

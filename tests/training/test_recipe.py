@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from service.errors import InputError, NotFoundError
-from training.parameters import Size
+from training.parameters import Part, Rate, Size, Weight
 from training.recipe import (
     SCALES,
     change,
@@ -28,6 +28,10 @@ class _Parameters:
     size: Size = 8
     rate: float = 0.5
     share: float | None = None
+    clip: Rate = 1.0
+    dropout: Part = 0.1
+    weight: Weight = 1.0
+    pool: Size | None = None
     shuffle: bool = False
     kind: Literal["a", "b"] = "a"
     languages: tuple[str, ...] = ("en", "de")
@@ -47,6 +51,11 @@ class _Parameters:
         ("size=1", 1),
         ("share=0.5", 0.5),
         ("share=none", None),
+        ("clip=1e-9", 1e-9),
+        ("dropout=0", 0.0),
+        ("weight=0", 0.0),
+        ("pool=none", None),
+        ("pool=1", 1),
         ("shuffle=true", True),
         ("kind=b", "b"),
         ("languages=fr,ja", ("fr", "ja")),
@@ -77,6 +86,12 @@ def test_values_are_read_by_their_type(assignment: str, value: object) -> None:
         ("size=-2", "size is 1 or more"),
         ("rate=nan", "rate is a finite number"),
         ("rate=inf", "rate is a finite number"),
+        ("clip=0", "clip is above 0"),
+        ("clip=-1", "clip is above 0"),
+        ("dropout=1", "dropout is 0 or more and below 1"),
+        ("dropout=-0.1", "dropout is 0 or more and below 1"),
+        ("weight=-1", "weight is 0 or more"),
+        ("pool=0", "pool is 1 or more"),
     ],
 )
 def test_what_cannot_be_is_refused(assignment: str, message: str) -> None:
@@ -135,6 +150,26 @@ def test_no_size_is_zero(name: str) -> None:
         with pytest.raises(InputError) as caught:
             change(small, [f"{size}=0"])
         assert caught.value.field == size
+
+
+@pytest.mark.parametrize(
+    ("name", "assignment"),
+    [
+        *(("yu", "dropout=2"), ("yu", "dropout=-1"), ("yu", "rate=-1"), ("yu", "clip=0")),
+        *(("chidambaram", "rate=-0.01"), ("chidambaram", "dropout=1")),
+        *(("schwenk", "rate=0"), ("schwenk", "clip=-1"), ("schwenk", "dropout=1.5")),
+        *(("bicvm", "rate=-0.1"), ("bicvm", "margin=-5"), ("bicvm", "l2=-1")),
+        *(("li-ntdv", "rate=0"), ("li-ntdv", "clip=0"), ("li-laser", "beta=-1")),
+        *(("li-tmde", "dropout=1.5"), ("li-tmde", "smoothing=2"), ("li-tmde", "decay=-1")),
+        *(("li-tmde", "warm_up=0"), ("li-tmde", "beta=-1"), ("li-tmde", "margin=-3")),
+    ],
+)
+def test_no_rate_weight_or_part_is_out_of_its_bounds(name: str, assignment: str) -> None:
+    key, _, value = assignment.partition("=")
+    with pytest.raises(InputError) as caught:
+        change(find_recipe(name).scales["small"], [assignment])
+    assert (caught.value.field, caught.value.given) == (key, repr(value))
+    assert key in str(caught.value.remedy)
 
 
 @pytest.mark.parametrize("name", recipe_names())

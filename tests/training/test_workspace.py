@@ -8,9 +8,11 @@ import pytest
 import torch
 
 from service.errors import ConflictError, InputError
+from training import workspace
 from training.checkpoints import save_checkpoint
 from training.data.folder import DataFolder
-from training.workspace import Workspace, claim, read_run
+from training.store import write_json
+from training.workspace import LOCK_FILE, Workspace, claim, read_run, training_alone
 
 
 def _work(directory: Path) -> Workspace:
@@ -61,6 +63,57 @@ def test_a_run_is_gone_on_with_only_as_it_was_begun(tmp_path: Path) -> None:
     assert read_run(tmp_path / "run") == other
 
 
+def test_two_that_begin_one_directory_at_a_time_are_not_both_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine: dict[str, object] = {"recipe": "fast", "seed": 1}
+    yours: dict[str, object] = {"recipe": "fast", "seed": 2}
+    look = workspace._refuse_other_files
+
+    def overtaken(directory: Path) -> None:
+        """The other one begins its run after the directory was found to be free."""
+        look(directory)
+        monkeypatch.setattr(workspace, "_refuse_other_files", look)
+        assert claim(directory, mine, fresh=False)
+
+    monkeypatch.setattr(workspace, "_refuse_other_files", overtaken)
+    with pytest.raises(ConflictError, match="differs in seed"):
+        claim(tmp_path / "run", yours, fresh=False)
+    assert read_run(tmp_path / "run") == mine
+
+
+def test_a_run_that_was_begun_anew_by_another_command_is_not_trained(tmp_path: Path) -> None:
+    mine: dict[str, object] = {"recipe": "fast", "seed": 1}
+    claim(tmp_path / "run", mine, fresh=False)
+    claim(tmp_path / "run", {"recipe": "fast", "seed": 2}, fresh=True)
+    with (
+        pytest.raises(ConflictError, match="differs in seed"),
+        training_alone(tmp_path / "run", mine),
+    ):
+        pass
+
+
+def test_the_lock_outlives_what_is_written_beside_it(tmp_path: Path) -> None:
+    mine: dict[str, object] = {"recipe": "fast", "seed": 1}
+    assert claim(tmp_path / "run", mine, fresh=False)
+    with training_alone(tmp_path / "run", mine):
+        write_json(tmp_path / "run" / "run.json", mine)
+        with pytest.raises(ConflictError, match="Another process trains"):
+            claim(tmp_path / "run", mine, fresh=True)
+        assert not claim(tmp_path / "run", mine, fresh=False)  # to be exported, say
+        with (
+            pytest.raises(ConflictError, match="Another process trains"),
+            training_alone(tmp_path / "run", mine),
+        ):
+            pass
+
+
+def test_what_a_break_left_of_a_run_is_no_file_of_others(tmp_path: Path) -> None:
+    (tmp_path / LOCK_FILE).touch()
+    (tmp_path / ".run.json.77.part").write_text("{")
+    assert claim(tmp_path, {"recipe": "fast"}, fresh=False)
+
+
 def test_files_that_are_not_a_runs_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     for fresh in (False, True):
@@ -79,7 +132,7 @@ def test_to_begin_anew_deletes_the_run_alone(tmp_path: Path) -> None:
     (tmp_path / "seconds.json").write_text("7.0")
     claim(tmp_path, {"recipe": "fast", "seed": 2}, fresh=True)
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
-    assert left == ["mine", "mine/thesis.txt", "run.json"]
+    assert left == [".lock", "mine", "mine/thesis.txt", "run.json"]
     assert read_run(tmp_path)["seed"] == 2
 
 

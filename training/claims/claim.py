@@ -32,8 +32,8 @@ class Part:
         against: Another quantity that `first` is compared with, measured on `second`, or on
             `first` itself where there is no second.
         relation: Which of the rules of `training.claims.verdict`.
-        bound: Half of the paper's smallest difference for `far better`, the margin of `not
-            worse`, the bound of `at least` and `at most`.
+        bound: Half of the smallest difference that is quoted of the paper for `far better`, the
+            margin of `not worse`, the bound of `at least` and `at most`.
         learnt: What the mean of both sides must be better than, where there is such a figure: to
             be better than a system that has learnt nothing yet decides nothing.
     """

@@ -73,19 +73,27 @@ def run_claims(
             )
             draw_claim(claim, result, results, work=work.resolve(), data=root)
         except Exception as error:  # whatever it is, the other claims go on
-            said = str(error) if isinstance(error, InterlinguaError) else traceback.format_exc()
-            trouble.append(f"{claim.id}: {said.strip().splitlines()[-1]}")
-            progress.note(said)
+            trouble.append(_noted(claim.id, error, progress))
             continue
         write_report(results)
         progress.note(f"{claim.id}: {result['verdict']}")
     if compared:
         progress.title("all systems side by side")
-        comparison.run_comparison(
-            work=work.resolve(), data=root, results=results, workers=count, say=progress.note
-        )
+        try:
+            comparison.run_comparison(
+                work=work.resolve(), data=root, results=results, workers=count, say=progress.note
+            )
+        except Exception as error:  # what went wrong with the claims is to be heard of too
+            trouble.append(_noted(comparison.NAME, error, progress))
         write_report(results)
     return trouble
+
+
+def _noted(name: str, error: Exception, progress: Progress) -> str:
+    """Tell people all of `error` and return a line of it."""
+    said = str(error) if isinstance(error, InterlinguaError) else traceback.format_exc()
+    progress.note(said)
+    return f"{name}: {said.strip().splitlines()[-1]}"
 
 
 def write_report(results: Path) -> Path:

@@ -30,7 +30,7 @@ from training.claims.verdict import (
     not_worse,
 )
 from training.devices import describe_machine
-from training.evaluation.significance import paired, welch
+from training.evaluation.significance import LEVEL, paired, welch
 from training.store import read_json, write_json
 
 Cells = dict[tuple[str, Quantity], list[Measured]]
@@ -52,7 +52,14 @@ def is_stale(claim: Claim, results: Path) -> bool:
 
 def is_current(claim: Claim, result: Mapping[str, Any]) -> bool:
     """Return whether `result` is of the parameters, measures and rules that `claim` has now."""
-    return bool(result.get("key") == claim.key())
+    # The key says neither at which level it is judged nor which side is claimed to be better. The
+    # first results are all of one level and do not name it.
+    judged = [
+        [(cell["system"], cell["quantity"]) for cell in part["cells"]] for part in result["parts"]
+    ]
+    due = [[(name, quantity.name) for name, quantity in part.cells] for part in claim.parts]
+    same_rules = result.get("level", LEVEL) == claim.level and judged == due
+    return bool(result.get("key") == claim.key() and same_rules)
 
 
 def measure_claim(

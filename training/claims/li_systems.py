@@ -34,8 +34,20 @@ def _pivots(text: Text, *assignments: str) -> tuple[str, ...]:
     )
 
 
-def t_mde(*assignments: str, text: Text = BROAD, languages: tuple[str, ...] = ()) -> System:
-    """Return T-MDE as `assignments` choose it; they are the paper's too, `languages` are not."""
+def t_mde(
+    *assignments: str,
+    text: Text = BROAD,
+    languages: tuple[str, ...] = (),
+    paper: tuple[str, ...] = (),
+) -> System:
+    """Return T-MDE as `assignments` choose it, which are the paper's too.
+
+    Args:
+        assignments: What is chosen.
+        text: What it is trained on.
+        languages: Which, here ...
+        paper: ... and in the paper, where they are not those of its other systems.
+    """
     settings = (
         "width=96",
         "layers=3",
@@ -45,7 +57,11 @@ def t_mde(*assignments: str, text: Text = BROAD, languages: tuple[str, ...] = ()
         "warm_up=300",
         "rows=16",
     )
-    return System("li-tmde", _pivots(text, *settings, *assignments, *languages), paper=assignments)
+    return System(
+        "li-tmde",
+        _pivots(text, *settings, *assignments, *languages),
+        paper=(*assignments, *paper),
+    )
 
 
 def laser(layers: int, beta: float, text: Text = BROAD) -> System:

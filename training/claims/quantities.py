@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from service.errors import InputError
@@ -17,7 +18,7 @@ from training.claims.trained import (
     training_minutes,
     training_speed,
 )
-from training.data.folder import open_folder
+from training.data.folder import DataFolder, open_folder
 from training.evaluation.models import open_model
 from training.evaluation.protocols import make_protocol
 from training.store import read_json, write_json
@@ -113,16 +114,30 @@ def measure_run(run: Run, quantity: Quantity, work: Path, data: Path) -> Measure
         work: The ledger's directory, where figures are kept.
         data: The data folder.
     """
-    place = figures_file(run, quantity, work)
+    place = figures_file(run, quantity, work, data)
     if not place.exists():
         directory = train_run(run, work, data)
         write_json(place, _measure(directory, quantity, data))
     return _pick(read_json(place), quantity)
 
 
-def figures_file(run: Run, quantity: Quantity, work: Path) -> Path:
-    """Return where the figures of a quantity's protocol on `run` are kept."""
-    return work / "figures" / f"{run.key}-{quantity.key}.json"
+def figures_file(run: Run, quantity: Quantity, work: Path, data: Path) -> Path:
+    """Return where the figures of a quantity's protocol on `run` are kept.
+
+    Another place for another data folder and for a protocol whose own settings have changed; what
+    is read from the run knows neither.
+    """
+    place = f"{run.key}-{quantity.key}"
+    if quantity.protocol not in _READ:
+        settings = make_protocol(quantity.protocol, quantity.assignments)
+        described = repr((settings, _text_of(data)))
+        place += f"-{hashlib.sha256(described.encode()).hexdigest()[:12]}"
+    return work / "figures" / f"{place}.json"
+
+
+@cache  # thousands of files, and hundreds of figures that are measured on them
+def _text_of(data: Path) -> str:
+    return hashlib.sha256(repr(DataFolder(data).files()).encode()).hexdigest()
 
 
 def _measure(directory: Path, quantity: Quantity, data: Path) -> dict[str, object]:

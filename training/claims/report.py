@@ -28,8 +28,8 @@ the papers need licences and the papers' models days of GPUs, so what is tested 
   those are not independent. (Up to the first figures of Y3 all were Welch's; the change turned no
   verdict.) The opposite sign with p < 0.05 does not hold.
 - **far better**: as better, for claims that say so. It does not hold where the 95 % interval lies
-  below half of the paper's smallest difference. (This rule came after the first figures of C2,
-  which are in it; by the one above C2 would be undecided.)
+  below half of the smallest of the paper's differences that are quoted. (This rule came after the
+  first figures of C2, which are in it; by the one above C2 would be undecided.)
 - **not worse**: the 95 % interval of the difference lies above a stated margin.
 - **at least, at most**: the 95 % interval of the mean lies on that side of a stated bound.
 - **better by fold**: as better, by the paired t-test over ten rotations of the labelled text,
@@ -38,8 +38,10 @@ the papers need licences and the papers' models days of GPUs, so what is tested 
 Anything else is undecided at this scale, and so is a comparison with a system that has not learnt
 by then (its search error is above 90 %, of the large search of S8 above 99). What three seeds leave
 undecided may get two more. Two looks give chance two throws, so the second one counts with
-p < 0.0294 and the interval of that level (Pocock 1977, for two looks). That rule came after the
-first claims of five seeds; of their verdicts it turned one, L7's.
+p < 0.0294 and the interval of that level. In Pocock 1977 both of two looks have that level, and
+together they are wrong 5 % of the time; here the first has 0.05, so of differences that are none
+the two call 5.0 % real by Welch's test and 6.7 % by the paired one. That rule came after the first
+claims of five seeds; of their verdicts it turned one, L7's.
 
 A claim of several parts holds where all of them do. Figures are measured on exported bundles in the
 runtime that serves them. To run a claim again from data to verdict,

@@ -2,8 +2,8 @@
 
     better             the difference has the claimed sign with p < 0.05; the opposite sign with
                        p < 0.05 does not hold
-    far better         as `better`; a 95 % interval of the difference that lies below half of what
-                       the paper has does not hold
+    far better         as `better`; a 95 % interval of the difference that lies below half of the
+                       smallest that is quoted of the paper does not hold
     not worse          the 95 % interval of the difference lies above -margin; below it does not
     at least, at most  the 95 % interval of the mean lies on that side of the bound; on the other
                        side it does not
@@ -11,7 +11,9 @@
 
 Anything else is undecided at this scale. What three seeds left undecided is looked at once more
 with two further ones. Two looks give chance two throws, so the second counts with p < 0.0294 and
-the interval of that level (Pocock 1977, table 1, two looks).
+the interval of that level (Pocock 1977, table 1, two looks). Pocock has it for both looks, which
+keeps their error together at 5 %; here the first look has 0.05, and the two together call 5.0 % of
+differences that are none real by Welch's test, 6.7 by the paired one (docs/lab-notes.md).
 
 The difference is that of the means over seeds, by two-tailed t-tests: Welch's between systems,
 whose runs are independent; the paired test between two measures of the same runs, which are not;

@@ -60,7 +60,7 @@ def evaluate(
 
     from service.text.language import languages_of
     from training.data.folder import open_folder
-    from training.evaluation.defaults import evaluate_command, measurable
+    from training.evaluation.defaults import assigned, evaluate_command, usual_settings
     from training.evaluation.figures import figures_table
     from training.evaluation.models import open_model
     from training.evaluation.plots import check_ending, draw_figures
@@ -72,7 +72,7 @@ def evaluate(
     if assignments and len(protocols) != 1:
         raise click.UsageError("--set changes one protocol: name it with --protocol NAME.")
     named = languages_of(languages)
-    chosen = [*assignments, *([f"languages={','.join(named)}"] if named else [])]
+    chosen = [*assignments, *assigned(named or ())]
 
     def folder() -> DataFolder:
         return open_folder(data)
@@ -90,16 +90,20 @@ def evaluate(
             )
         open_bundle(Path(model))
     opened = open_model(model)
-    names = protocols or measurable(folder if data else None, named or opened.languages)
+    settings = dict.fromkeys(protocols, chosen) or usual_settings(
+        folder if data else None, named or (), opened.languages
+    )
     figures = [
-        figure for name in names for figure in make_protocol(name, chosen).measure(opened, folder)
+        figure
+        for name, wanted in settings.items()
+        for figure in make_protocol(name, wanted).measure(opened, folder)
     ]
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(figure) for figure in figures], indent=2))
     else:
         click.echo(figures_table(figures))
     if record:
-        command = evaluate_command(opened.name, names, chosen)
+        command = evaluate_command(opened.name, tuple(settings), chosen)
         record_figures(Path(model), figures, command=command)
     if plot is not None:
         draw_figures(figures, plot)

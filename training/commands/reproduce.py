@@ -53,6 +53,8 @@ def reproduce(
     Example: interlingua reproduce S1 --data ./data
     """
     need_torch()
+    if not smoke and (names or out):
+        raise click.UsageError("--recipe and --out are for --smoke: name it, or leave them out.")
     if smoke:
         from training.reproduce import run_smoke
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from service.errors import InputError
 from training.data.cldr import read_cldr
 from training.data.cleaning import (
     Cleaner,
@@ -106,7 +107,8 @@ def build_corpus(
         progress: Told after each source how far it is.
 
     Raises:
-        InputError: A source cannot be read, or a broken line is refused.
+        InputError: A source cannot be read, a broken line is refused, or the rows to be held out
+            lie beyond the end of theirs.
         NotFoundError: The folder lacks a source.
     """
     builder = _Builder(folder, plan)
@@ -155,9 +157,27 @@ class _Builder:
         broken = chosen if name in self.plan.sources else self.broken
         if find_nway(path):
             rows = read_nway(path, languages=self.plan.languages, broken=broken)
+            self._refuse_none(name, len(rows))
             return first_rows({name: column[first:end] for name, column in rows.columns.items()})
-        away = (pair for number, pair in self._moses_pairs(path, broken) if first <= number < end)
-        return join_pairs(map(self._pivot_second, away), self.plan.languages)
+        away: list[Pair] = []
+        longest = 0  # of its files
+        for number, pair in self._moses_pairs(path, broken):
+            longest = max(longest, number + 1)
+            if first <= number < end:
+                away.append(self._pivot_second(pair))
+        self._refuse_none(name, longest)
+        return join_pairs(away, self.plan.languages)
+
+    def _refuse_none(self, name: str, rows: int) -> None:
+        """Refuse to hold out what lies beyond the end: all would be trained on, unsaid."""
+        first = self.plan.held_out_rows[0]
+        if 0 < rows <= first:
+            raise InputError(
+                f"{name} has {rows:,} rows, so none is held out.",
+                field="held_out_first",
+                given=first,
+                remedy=f"Name a row below {rows:,}, or hold out nothing: --set held_out_source=",
+            )
 
     def read(self, name: str) -> None:
         """Add the pairs of one source."""

@@ -66,6 +66,14 @@ class DataFolder:
         here = set(self.sources)
         return tuple(name for name in names if name in here)
 
+    def files(self) -> list[tuple[str, int, int]]:
+        """Return the name, size and time of change of each file: others where a text is."""
+        return [
+            (str(path.relative_to(self.root)), path.stat().st_size, path.stat().st_mtime_ns)
+            for path in sorted(self.root.rglob("*"))
+            if path.is_file()
+        ]
+
     def evaluation_files(self, protocol: str, pattern: str = "*.tsv*") -> list[Path]:
         """Return the files of an evaluation set, sorted; none where the set is not here."""
         return sorted((self.root / "eval" / protocol).glob(pattern))

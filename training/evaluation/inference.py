@@ -20,9 +20,11 @@ from training.data.tsv import read_all
 from training.evaluation.classifiers import Examples, accuracy_of, fit_classifier
 from training.evaluation.feed_forward import FeedForward
 from training.evaluation.figures import Figure, mean_figure
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
+from training.evaluation.models import SentenceModel, require_files, require_languages, vectors_of
 
 NAME = "nli"
+
+_FORM = "`<lang>.dev.tsv(.gz)`, header `premise hypothesis label`"
 
 _COLUMNS = ("premise", "hypothesis", "label")
 _NETWORK = FeedForward(hidden=128, rounds=12, batch=64, rate=0.001)
@@ -78,6 +80,13 @@ class Inference:
                     remedy="It is to have the columns premise, hypothesis and label.",
                 )
             rows += _read_labelled(files[0])
+        wanted = require_languages(model, self.languages)
+        asked = {
+            language: path
+            for language in wanted
+            for path in opened.evaluation_files(self.set, f"{language}.dev.tsv*")
+        }
+        require_files(self.languages, asked, folder=opened.root / "eval" / self.set, form=_FORM)
         drawn = np.random.default_rng(self.seed).permutation(len(rows))[: self.most]
         chosen = [rows[int(i)] for i in drawn]
         tenth = max(1, len(chosen) // 10)
@@ -89,16 +98,15 @@ class Inference:
             network=_NETWORK,
         )
         by_language = {}
-        for language in require_languages(model, self.languages):
-            for path in opened.evaluation_files(self.set, f"{language}.dev.tsv*"):
-                asked = _read_labelled(path)[: self.measured]
-                by_language[language] = accuracy_of(head, self._examples(model, asked, language))
+        for language, path in asked.items():
+            examples = self._examples(model, _read_labelled(path)[: self.measured], language)
+            by_language[language] = accuracy_of(head, examples)
         if not by_language:
             raise InputError(
                 f"{opened.root}/eval/{self.set} has no dev file of these languages.",
                 field="languages",
                 given=",".join(self.languages or model.languages),
-                remedy="Files are named `<lang>.dev.tsv(.gz)`, header `premise hypothesis label`.",
+                remedy=f"Files are named {_FORM}.",
             )
         others = {name: value for name, value in by_language.items() if name != "en"}
         figures = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -146,3 +146,25 @@ def require_languages(
             f"This needs {least} languages or more.", field="languages", given=",".join(wanted)
         )
     return wanted
+
+
+def require_files(named: Sequence[str], found: Collection[str], *, folder: Path, form: str) -> None:
+    """Refuse languages that were asked for by name and have no file; others are just left out.
+
+    Args:
+        named: What was asked for.
+        found: Languages that there is a file of.
+        folder: Where files were looked for.
+        form: Their names and columns.
+
+    Raises:
+        InputError: There are some.
+    """
+    missing = [name for name in named if name not in found]
+    if missing:
+        raise InputError(
+            f"{folder} has no file of {', '.join(missing)}.",
+            field="languages",
+            given=",".join(named),
+            remedy=f"Leave {'it' if len(missing) == 1 else 'them'} out, or add such files: {form}.",
+        )

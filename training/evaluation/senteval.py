@@ -78,6 +78,13 @@ class SentEval:
         return Examples(vectors, [row[1] for row in chosen])
 
     def _folded(self, examples: Examples) -> float:
+        if self.folds > len(examples.labels):
+            raise InputError(
+                f"{len(examples.labels)} examples are too few for {self.folds} folds.",
+                field="folds",
+                given=self.folds,
+                remedy="Name fewer folds, or take more examples: --set most=COUNT.",
+            )
         folds = np.arange(len(examples.labels)) % self.folds
         return (
             sum(

@@ -20,9 +20,11 @@ from service.errors import InputError
 from training.data.folder import DataFolder
 from training.data.tsv import read_all
 from training.evaluation.figures import Figure, mean_figure
-from training.evaluation.models import SentenceModel, require_languages, vectors_of
+from training.evaluation.models import SentenceModel, require_files, require_languages, vectors_of
 
 NAME = "sts"
+
+_FORM = "`<lang>.dev.tsv(.gz)`, header `sentence1 sentence2 score`"
 
 Correlation = Literal["spearman", "pearson"]
 
@@ -56,13 +58,26 @@ class Sts:
         """Return the correlation, mean over those languages that there is a file of.
 
         Raises:
-            InputError: There is no file for any of them, or a score is no number.
+            InputError: There is no file for any of them, or for one that was named, or a score is
+                no number.
         """
         opened = folder()
         wanted = self.languages or tuple(model.languages)
+        if self.cross and set(wanted) == {"en"}:
+            raise InputError(
+                "English is compared with another language, and none is named.",
+                field="languages",
+                given=",".join(wanted),
+                remedy="Name one or more: --languages de, or leave cross out.",
+            )
+        files = {
+            path.name.split(".")[0]: path
+            for path in opened.evaluation_files(self.set, "*.dev.tsv*")
+        }
+        place = opened.root / "eval" / self.set
+        require_files(self.languages, files, folder=place, form=_FORM)
         by_language: dict[str, float] = {}
-        for path in opened.evaluation_files(self.set, "*.dev.tsv*"):
-            language = path.name.split(".")[0]
+        for language, path in files.items():
             if language not in wanted or (self.cross and language == "en"):
                 continue
             require_languages(model, (language,))
@@ -81,9 +96,9 @@ class Sts:
             by_language[language] = correlation_of(cosines, scores, self.correlation)
         if not by_language:
             raise InputError(
-                f"{opened.root}/eval/{self.set} has no dev file of {', '.join(sorted(wanted))}.",
+                f"{place} has no dev file of {', '.join(sorted(wanted))}.",
                 field="--data",
-                remedy="Files are named `<lang>.dev.tsv(.gz)`, header `sentence1 sentence2 score`.",
+                remedy=f"Files are named {_FORM}.",
             )
         title = "STS benchmark" if self.set == "stsb" else self.set
         count = f"{len(by_language)} languages" + (" with English" if self.cross else "")

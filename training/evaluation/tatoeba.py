@@ -16,12 +16,15 @@ from training.evaluation.figures import Figure, mean_figure
 from training.evaluation.models import (
     SentenceModel,
     open_partner,
+    require_files,
     require_languages,
     vectors_of,
 )
 from training.evaluation.retrieval import both_ways
 
 NAME = "tatoeba"
+
+_FORM = "`<lang>-en.tsv(.gz)`, header `<lang> TAB en`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,14 +38,20 @@ class Tatoeba:
         """Return the accuracy, mean over those languages that there is a file of.
 
         Raises:
-            InputError: There is no file for any of them.
+            InputError: There is no file for any of them, or for one that was named.
         """
         opened = folder()
         partner = open_partner(self.partner, model)
         wanted = self.languages or tuple(model.languages)
+        files = {
+            path.name.split(".")[0].removesuffix("-en"): path
+            for path in opened.evaluation_files(NAME, "*-en.tsv*")
+        }
+        # English is the other side of every pair, and no language of its own.
+        named = [name for name in self.languages if name != "en"]
+        require_files(named, files, folder=opened.root / "eval/tatoeba", form=_FORM)
         by_language: dict[str, float] = {}
-        for path in opened.evaluation_files(NAME, "*-en.tsv*"):
-            language = path.name.split(".")[0].removesuffix("-en")
+        for language, path in files.items():
             if language in wanted:
                 require_languages(model, (language, "en"))
                 rows = read_all(path, (language, "en"))
@@ -53,7 +62,7 @@ class Tatoeba:
             raise InputError(
                 f"{opened.root}/eval/tatoeba has no file of {', '.join(sorted(wanted))}.",
                 field="--data",
-                remedy="Files are named `<lang>-en.tsv(.gz)`, header `<lang> TAB en`.",
+                remedy=f"Files are named {_FORM}.",
             )
         theirs = f" by {partner.name}" if self.partner else ""
         name = f"Tatoeba, {len(by_language)} languages with English{theirs}"

@@ -21,11 +21,12 @@ from training.graphs.additive import additive_graph
 from training.language_vocabularies import (
     prepare_language_tokens,
     prepare_language_vocabularies,
+    require_text,
 )
 from training.loop import LoopOptions, Phase
 from training.objectives.noise_contrastive import NoiseContrastive
 from training.optimisers import RowAdagrad
-from training.parameters import TEMPLATES, Size, TextParameters, europarl
+from training.parameters import TEMPLATES, Rate, Size, TextParameters, Weight, europarl
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
@@ -45,12 +46,12 @@ class Parameters(TextParameters):
     sources: tuple[str, ...] = SOURCES
     least: Size = 1  # times a word must occur; the paper keeps all
     dimension: Size = 40  # section 4.1
-    deviation: float = 0.1  # of the Gaussian that vectors start from; the paper does not say
-    margin: float = 50.0  # section 4.1
+    deviation: Rate = 0.1  # of the Gaussian that vectors start from; the paper does not say
+    margin: Weight = 50.0  # section 4.1
     noise: Size = 50  # section 4.1
     noise_pool: Size | None = 1000  # sentences a batch that noise is picked from; None: the paper's
-    l2: float = 1.0  # lambda, section 4.1
-    rate: float = 0.1  # step size, section 4.1
+    l2: Weight = 1.0  # lambda, section 4.1
+    rate: Rate = 0.1  # step size, section 4.1
     batch: Size = 250  # pairs; the paper does not say
     iterations: Size = 50  # through all pairs, section 4.1
     longest: Size = 200  # words of a training sentence
@@ -160,7 +161,9 @@ def model(p: Parameters, work: Workspace) -> Model:
 
 def _corpus(p: Parameters, work: Workspace) -> Corpus:
     plan = corpus_plan(p, evaluation=("tatoeba",), pivot=p.languages[0])
-    return prepare_corpus(work, plan, research=p.research)
+    corpus = prepare_corpus(work, plan, research=p.research)
+    require_text(corpus, p.languages)
+    return corpus
 
 
 def _words(p: Parameters, work: Workspace, corpus: Corpus) -> dict[str, ServedVocabulary]:

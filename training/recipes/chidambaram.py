@@ -27,7 +27,7 @@ from training.objectives.nli import InferenceHead
 from training.objectives.quick_thought import QuickThought
 from training.objectives.response import ResponseRanking, ResponseTower
 from training.optimisers import sgd_with_table_factor
-from training.parameters import TEMPLATES, Size, TextParameters
+from training.parameters import TEMPLATES, Part, Rate, Size, TextParameters
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.sentence_vectors import MeanPooling
@@ -71,12 +71,12 @@ class Parameters(TextParameters):
     filter: Size = 2048
     tower: Size = 320  # first layer of a tower; the second is as wide as the encoder
     inference: Size = 512  # layer of the inference head
-    dropout: float = 0.1  # as in Vaswani et al. 2017; the paper does not say
+    dropout: Part = 0.1  # as in Vaswani et al. 2017; the paper does not say
     negatives: int = 5
     negatives_pool: Size = 20_000  # pairs among whose answers they are mined
     batch: Size = 100
-    rate: float = 0.008
-    table_factor: float = 100.0  # on the gradients of word and n-gram vectors
+    rate: Rate = 0.008
+    table_factor: Rate = 100.0  # on the gradients of word and n-gram vectors
     longest: Size = 64  # words of a sentence (section 4.2)
     ranking_steps: int = 3_000_000  # of the stage that mines; the paper does not say
     steps: Size = 30_000_000

@@ -20,7 +20,7 @@ from training.encoders.states import SentenceEncoder
 from training.export import Model
 from training.graphs.recurrent import recurrent_graph
 from training.loop import Phase
-from training.parameters import TEMPLATES, Size, europarl
+from training.parameters import TEMPLATES, Part, Rate, Size, europarl
 from training.pivots import PivotParameters, check_pivots, pivot_model, pivot_phase, pivot_terms
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
@@ -40,8 +40,8 @@ class Parameters(PivotParameters):
     width: Size = 1024  # of a sentence vector; half of it each way
     decoder_width: Size = 2048
     embedding: Size = 512  # not named in the thesis; that of the code published with it
-    dropout: float = 0.1  # Artetxe & Schwenk 2019, section 3.2, as the rate
-    rate: float = 1e-3  # Adam's, all along
+    dropout: Part = 0.1  # Artetxe & Schwenk 2019, section 3.2, as the rate
+    rate: Rate = 1e-3  # Adam's, all along
 
     def __post_init__(self) -> None:
         check_pivots(self.languages, self.pivots)

@@ -20,10 +20,10 @@ from training.decoders.attention_gru import AttentionGruDecoder
 from training.encoders.ntdv import SumOfHeads
 from training.export import Model
 from training.graphs.ntdv import ntdv_graph
-from training.loop import Phase
+from training.loop import Phase, require_watched
 from training.objectives.distance_constraint import NtdvDistance
 from training.objectives.translation import TranslationLoss
-from training.parameters import TEMPLATES, Size, TranslationParameters, europarl
+from training.parameters import TEMPLATES, Rate, Size, TranslationParameters, europarl
 from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import Constant
@@ -57,8 +57,8 @@ class Parameters(TranslationParameters):
     draws: Size = 20  # N_s
     batch: Size = 80  # sentences
     longest: Size = 50  # tokens
-    rate: float = 1e-4  # Adam's; neither rate nor clipping is named: these are Nematus's
-    clip: float = 1.0
+    rate: Rate = 1e-4  # Adam's; neither rate nor clipping is named: these are Nematus's
+    clip: Rate = 1.0
     steps: Size  # of each translation model
     shared_steps: Size  # of the shared layers: five epochs (3.3)
     develop_every: int = 1000
@@ -164,6 +164,10 @@ def _build_translator(
     # tokens; a checkpoint that is gone on from brings its own bias.
     decoder = cast(AttentionGruDecoder, system.decoders.of(target))
     decoder.begin_with(text.log_frequencies(path, target, longest=p.longest))
+    if p.develop_every:  # the shared layers, trained last, are chosen by what both read
+        joint = paths.even([paths.TrainingPath(p.languages, p.languages)])
+        development = text.development(system, joint, longest=p.longest)
+        require_watched("search_error", development.measured)
     return _phase(p, text, system, path, steps=p.steps)
 
 

@@ -32,7 +32,7 @@ from training.encoders.transformer import (
 from training.export import Model
 from training.graphs.traced import traced_graph
 from training.loop import Phase
-from training.parameters import TEMPLATES, Size, europarl
+from training.parameters import TEMPLATES, Part, Rate, Size, Weight, europarl
 from training.pivots import PivotParameters, check_pivots, pivot_model, pivot_phase, pivot_terms
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import InverseSquareRoot
@@ -55,12 +55,12 @@ class Parameters(PivotParameters):
     heads: Size = 16
     inner: Size = 4096
     rows: Size = 32  # learned rows of the pyramid
-    dropout: float = 0.3  # 4.3.1, footnote, as what follows
-    rate: float = 5e-4  # Adam's, at its peak
-    warm_up: int = 4000  # steps
+    dropout: Part = 0.3  # 4.3.1, footnote, as what follows
+    rate: Rate = 5e-4  # Adam's, at its peak
+    warm_up: Size = 4000  # steps
     cool_down: int = 0  # steps at the end in which the rate falls to 0; not in the thesis
-    smoothing: float = 0.1
-    decay: float = 1e-4
+    smoothing: Part = 0.1
+    decay: Weight = 1e-4
 
     def __post_init__(self) -> None:
         check_pivots(self.languages, self.pivots)

@@ -13,6 +13,7 @@ from typing import Literal
 
 import torch
 
+from service.errors import InputError
 from training import paths
 from training.data.catalogue import EDITED, EVERYDAY
 from training.data.translation import TranslationBatch
@@ -22,10 +23,10 @@ from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_lay
 from training.encoders.states import SentenceEncoder
 from training.export import Model
 from training.graphs.recurrent import recurrent_graph
-from training.language_vocabularies import prepare_language_vocabularies
+from training.language_vocabularies import prepare_language_vocabularies, require_text
 from training.loop import Phase
 from training.objectives.translation import TranslationLoss
-from training.parameters import TEMPLATES, Size, TranslationParameters
+from training.parameters import TEMPLATES, Part, Rate, Size, TranslationParameters
 from training.plateau import Plateau
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
@@ -59,23 +60,48 @@ class Parameters(TranslationParameters):
     decoder_layers: Size = 1
     decoder_width: Size = 512
     every_step: bool = True  # whether the decoder gets the sentence vector at every step
-    dropout: float = 0.2
-    clip: float = 2.0
-    rate: float = 0.002  # Adam's; 0.01 of an optimiser that is not named
+    dropout: Part = 0.2
+    clip: Rate = 2.0
+    rate: Rate = 0.002  # Adam's; 0.01 of an optimiser that is not named
     batch: Size = 96
     longest: Size = 60  # tokens; 50 words, and BPE adds a fifth (section 4)
 
     def __post_init__(self) -> None:
+        if len(self.languages) < 2:
+            raise InputError(
+                "A language is translated into another: two are the least.",
+                field="languages",
+                given=",".join(self.languages),
+                remedy="Name two or more: --set languages=en,de.",
+            )
         wanted = set(self.targets) if self.strategy == "1:1" else set(self.targets[:1])
-        if self.strategy in ("1:1", "M:1") and not wanted <= set(self.languages):
-            raise ValueError(f"targets are among the languages, {', '.join(self.languages)}")
+        if self.strategy in ("1:1", "M:1") and not (wanted and wanted <= set(self.languages)):
+            raise InputError(
+                f"{self.strategy} needs targets among the languages, {', '.join(self.languages)}.",
+                field="targets",
+                given=",".join(self.targets),
+                remedy=f"Name one of them: --set targets={self.languages[0]}.",
+            )
         if self.strategy == "M:N" and not 1 <= self.together < len(self.languages):
             raise ValueError("together is at least 1 and leaves a language to be written")
+        mixture_of(self)  # refuses a mixture that cannot be
 
     @property
     def dimension(self) -> int:
         """Width of a sentence vector."""
         return self.width * (2 if self.encoder == "blstm" else 1)
+
+
+def mixture_of(p: Parameters) -> paths.Mixture:
+    """Return the training paths."""
+    if p.strategy == "1:1":
+        return paths.even(paths.each_to_pivots(p.languages, p.targets))
+    if p.strategy == "M:1":
+        others = [language for language in p.languages if language != p.targets[0]]
+        return paths.table_3(p.mixture, others[:3], p.targets[0])  # it mixes three
+    if p.strategy == "1:N":
+        return paths.even(paths.one_to_many(p.languages))
+    return paths.even(paths.many_to_many(p.languages, together=p.together))
 
 
 SCALES = at_scales(
@@ -104,7 +130,7 @@ SCALES = at_scales(
         steps=6000,
     ),
     # The paper's dev set of 4,000 is a file of its own; here 4,000 of the rows that follow. Five
-    # epochs, as 1:N has them; where fewer languages are encoded they have as many batches less.
+    # epochs of each encoder, as 1:N has them; `paper_steps` says how many others take.
     paper=Parameters(
         languages=("en", "fr", "es", "ru", "ar", "zh"),
         sources=("un",),
@@ -118,16 +144,11 @@ SCALES = at_scales(
 )
 
 
-def mixture_of(p: Parameters) -> paths.Mixture:
-    """Return the training paths."""
-    if p.strategy == "1:1":
-        return paths.even(paths.each_to_pivots(p.languages, p.targets))
-    if p.strategy == "M:1":
-        others = [language for language in p.languages if language != p.targets[0]]
-        return paths.table_3(p.mixture, others[:3], p.targets[0])  # it mixes three
-    if p.strategy == "1:N":
-        return paths.even(paths.one_to_many(p.languages))
-    return paths.even(paths.many_to_many(p.languages, together=p.together))
+def paper_steps(p: Parameters, *, epochs: int = 5) -> int:
+    """Return the batches in which each encoder sees the paper's rows `epochs` times (4.1, 4.2)."""
+    mixture = mixture_of(p)
+    seen = min(mixture.encoder_exposure().values())
+    return round(epochs * sum(mixture.coefficients) / seen * _ROWS / p.batch)
 
 
 def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:
@@ -210,6 +231,8 @@ def model(p: Parameters, work: Workspace) -> Model:
 
 def _text(p: Parameters, work: Workspace) -> TranslationText:
     corpus = prepare_corpus(work, corpus_plan(p, evaluation=("tatoeba",)), research=p.research)
+    mixture = mixture_of(p)
+    require_text(corpus, (*mixture.sources, *mixture.targets))
     pieces = VocabularyPlan(pieces=p.pieces, kind="bpe", seed=p.seed)
     return TranslationText(work, corpus, prepare_language_vocabularies(work, corpus, pieces))
 

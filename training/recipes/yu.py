@@ -30,7 +30,16 @@ from training.loop import Phase
 from training.objectives.similarity import squared_distance
 from training.objectives.translation import TranslationLoss
 from training.objectives.weight_regularisation import recurrent_weight_norm
-from training.parameters import TEMPLATES, Size, TranslationParameters, europarl
+from training.parameters import (
+    TEMPLATES,
+    Part,
+    Rate,
+    Size,
+    TranslationParameters,
+    Weight,
+    europarl,
+)
+from training.pivots import check_pivots
 from training.preparation import corpus_plan, prepare_corpus, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
@@ -60,19 +69,16 @@ class Parameters(TranslationParameters):
     width: Size = 256  # of the BLSTM, each way; 512
     dimension: Size = 512  # of the LSTM above it and of a sentence vector; 1024
     decoder_width: Size = 512  # 1024
-    similarity: float = 3.0  # alpha; not given: "chosen to balance" both terms (section 2.2)
-    weight_norm: float = 0.0  # the other regulariser
-    dropout: float = 0.1  # not given
-    clip: float = 5.0
-    rate: float = 0.001  # Adam's; neither is given
+    similarity: Weight = 3.0  # alpha; not given: "chosen to balance" both terms (section 2.2)
+    weight_norm: Weight = 0.0  # the other regulariser
+    dropout: Part = 0.1  # not given
+    clip: Rate = 5.0
+    rate: Rate = 0.001  # Adam's; neither is given
     batch_tokens: Size = 2000  # pads included; not given
     longest: Size = 60
 
     def __post_init__(self) -> None:
-        if not self.pivots or not set(self.pivots) <= set(self.languages):
-            raise ValueError(f"pivots are among the languages, {', '.join(self.languages)}")
-        if self.similarity < 0 or self.weight_norm < 0:
-            raise ValueError("similarity and weight_norm are weights, 0 or more")
+        check_pivots(self.languages, self.pivots)
 
 
 SCALES = at_scales(

@@ -48,6 +48,15 @@ def test_what_is_no_bundle_is_never_replaced(tmp_path: Path, beside: str) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["own"]
 
 
+@pytest.mark.parametrize("known_by", ["bundle.json", "head.json"])
+def test_a_bundle_is_never_written_into_a_model(tmp_path: Path, known_by: str) -> None:
+    (tmp_path / "topic").mkdir()
+    (tmp_path / "topic" / known_by).write_text("{}")
+    with pytest.raises(BundleError, match=f"inside the model .*topic, which has a {known_by}"):
+        make_tiny_bundle(tmp_path / "topic" / "new")
+    assert [path.name for path in (tmp_path / "topic").iterdir()] == [known_by]
+
+
 def test_manifest_of_other_files_is_a_bug(tmp_path: Path, tiny_bundle: Path) -> None:
     manifest = read_bundle(tiny_bundle).manifest
     with pytest.raises(ValueError, match="bug"):

@@ -53,6 +53,8 @@ def test_every_metric_is_described() -> None:
 
 def test_every_command_is_there() -> None:
     page = commands_page()
+    recipe = page.partition("\n## interlingua train RECIPE\n")[2].partition("\n## ")[0]
+    assert all(option in recipe for option in ("--scale", "--data", "--out", "--patience"))
     for command in ("serve", "embed", "doctor", "bench", "completion", "models", "train head"):
         assert f"## interlingua {command}\n" in page
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from service.errors import InputError, NotFoundError
 from training.claims import command, comparison
 from training.claims.claim import Claim
 from training.claims.command import run_claims, write_report
-from training.claims.judge import result_file
+from training.claims.judge import judge, result_file
 from training.claims.ledger import CLAIMS, find_claim, in_order
+from training.claims.quantities import Measured
+from training.commands.reproduce import reproduce
 from training.data.templates import write_template_folder
 from training.store import write_json
 
@@ -30,18 +34,12 @@ class _Ledger:
             raise InputError(f"{claim.id} does not train.")
         if claim.id in self.broken:
             raise TypeError("a bug")
-        result: dict[str, object] = {
-            "id": claim.id,
-            "key": claim.key(),
-            "verdict": "holds",
-            "parts": [],
-            "figures": [],
-            "seeds": [0],
-            "machine": "m",
-            "versions": {},
-            "commit": "",
-            "measured": "today",
+        drawn = random.Random(0)
+        cells = {
+            cell: [Measured(drawn.random(), (drawn.random(), drawn.random())) for _ in claim.seeds]
+            for cell in claim.cells()
         }
+        result = {**judge(claim, cells), "verdict": "holds"}
         write_json(result_file(results, claim.id), result)
         return result
 
@@ -83,6 +81,25 @@ def test_all_runs_what_is_stale_and_goes_on_after_a_failure(
     ledger.run = []
     _run((), tmp_path, data)
     assert ledger.run == ["L6"]
+
+
+def test_a_comparison_that_fails_hides_no_other_trouble(
+    ledger: _Ledger, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> dict[str, object]:
+        raise InputError("BiCVM+ does not train.")
+
+    monkeypatch.setattr(comparison, "run_comparison", fail)
+    ledger.failing = {"S1"}
+    trouble = _run(("S1", "H1", "comparison"), tmp_path, data)
+    assert trouble == ["S1: S1 does not train.", "comparison: BiCVM+ does not train."]
+
+
+def test_options_of_the_smoke_test_are_refused_without_it() -> None:
+    for option in (["--recipe", "yu"], ["--out", "runs"]):
+        result = CliRunner().invoke(reproduce, option)
+        assert result.exit_code == 2
+        assert "are for --smoke" in result.output
 
 
 def test_a_named_claim_is_run_whether_stale_or_not(

@@ -13,12 +13,14 @@ from service.errors import InputError
 from tests.training.claims.made_claim import SEARCH, made_claim
 from training.claims import trained
 from training.claims.claim import Part
-from training.claims.judge import is_stale, judge, run_claim
+from training.claims.judge import is_current, is_stale, judge, run_claim
 from training.claims.pictures import draw_claim
 from training.claims.quantities import Measured, Quantity, figures_file, measure_run
 from training.claims.report import report
 from training.claims.trained import bundle_megabytes, training_speed
+from training.claims.verdict import SECOND_LOOK_LEVEL
 from training.data.templates import write_template_folder
+from training.evaluation.similarity_search import SimilaritySearch
 from training.store import read_json, write_json
 
 
@@ -55,6 +57,18 @@ def test_a_claim_runs_from_data_to_verdict(results: Path) -> None:
     assert is_stale(made_claim(seeds=(0, 1, 2)), results)
 
 
+def test_a_result_of_another_level_or_of_swapped_sides_is_stale(results: Path) -> None:
+    result = read_json(results / "X1.json")
+    assert is_current(made_claim(), result)
+    assert not is_current(made_claim(), {**result, "level": SECOND_LOOK_LEVEL})
+    swapped = Part(says="search", quantity=SEARCH, first="short", second="long")
+    assert not is_current(made_claim(parts=(swapped,)), {**result, "key": _key_of(swapped)})
+
+
+def _key_of(part: Part) -> str:
+    return made_claim(parts=(part,)).key()
+
+
 def test_what_is_measured_is_not_measured_again(
     results: Path, work: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,13 +83,29 @@ def test_a_figure_that_was_lost_is_measured_on_the_run_that_is_there(
 ) -> None:
     assert results.exists()
     run = made_claim().systems["long"].seeded(0)
-    place = figures_file(run, SEARCH, work)
+    place = figures_file(run, SEARCH, work, data)
     before = read_json(place)
     place.unlink()
     (place.parent / f"{place.name}.1.part").write_text('{"figures": [')  # broken off in between
     monkeypatch.setattr("training.claims.trained.subprocess.run", _never)
     measure_run(run, SEARCH, work, data)
     assert read_json(place) == before
+
+
+def test_figures_of_other_text_or_of_a_changed_protocol_are_others(
+    work: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = made_claim().systems["long"].seeded(0)
+    speed = Quantity(name="speed", protocol="training-speed")
+    other = write_template_folder(tmp_path / "other", seed=1)
+    kept, read = figures_file(run, SEARCH, work, data), figures_file(run, speed, work, data)
+    assert figures_file(run, SEARCH, work, other) != kept
+    assert figures_file(run, speed, work, other) == read
+    # As if the protocol had other settings of its own than when the figure was kept.
+    changed = SimilaritySearch(partner="another")
+    monkeypatch.setattr("training.claims.quantities.make_protocol", lambda *_: changed)
+    assert figures_file(run, SEARCH, work, data) != kept
+    assert figures_file(run, speed, work, data) == read
 
 
 def test_speed_and_size_are_read_from_a_run(results: Path, work: Path) -> None:
@@ -106,8 +136,14 @@ def test_a_comparison_of_two_measures_on_one_system(work: Path, data: Path, tmp_
         says="fewer", quantity=rows, first="long", against=SEARCH, relation="not worse", bound=99
     )
     claim = made_claim(id="X2", parts=(part,), systems={"long": made_claim().systems["long"]})
-    result = run_claim(claim, work=work, data=data, results=tmp_path)
-    assert result["verdict"] in ("holds", "undecided")
+    result = cast(dict[str, Any], run_claim(claim, work=work, data=data, results=tmp_path))
+    (judged,) = result["parts"]
+    assert [cell["quantity"] for cell in judged["cells"]] == ["few rows", "search error"]
+    means = [cell["mean"] for cell in judged["cells"]]
+    assert judged["test"]["difference"] == pytest.approx(means[0] - means[1], abs=0.01)
+    # Ten rows are no harder than 32, in any run.
+    assert judged["test"]["high"] < 99
+    assert result["verdict"] == "holds"
     assert is_stale(made_claim(id="X2"), tmp_path)
 
 

@@ -6,7 +6,9 @@ import pytest
 from scipy import stats
 
 from tests.training.claims.made_claim import made_claim
-from training.claims.claim import FIVE_SEEDS
+from training.claims.claim import FIVE_SEEDS, SEEDS
+from training.claims.judge import judge
+from training.claims.quantities import Measured
 from training.claims.verdict import (
     SECOND_LOOK_LEVEL,
     all_of,
@@ -109,8 +111,22 @@ def test_a_second_look_at_a_bound_is_stricter() -> None:
 
 
 def test_a_claim_of_five_seeds_is_one_of_a_second_look() -> None:
-    assert made_claim().level == LEVEL
-    assert made_claim(seeds=FIVE_SEEDS).level == SECOND_LOOK_LEVEL
+    long, short = [22.1, 33.0, 31.4, 26.5, 32.6], [31.2, 36.1, 38.5, 34.0, 37.9]
+    verdicts = {}
+    for seeds in (FIVE_SEEDS, SEEDS):
+        claim = made_claim(seeds=seeds)
+        cells = dict(zip(claim.cells(), (long, short), strict=True))
+        found = judge(claim, {cell: list(map(Measured, cells[cell])) for cell in cells})
+        verdicts[len(seeds)] = found["verdict"]
+    assert verdicts == {5: "undecided", 3: "holds"}  # p = 0.039
+
+
+def test_the_second_looks_level_is_that_of_two_looks_with_an_error_of_5_percent() -> None:
+    """Pocock 1977: at half of the observations and at all of them, normal, in both the same."""
+    bound = stats.norm.isf(SECOND_LOOK_LEVEL / 2)
+    looks = stats.multivariate_normal(cov=[[1.0, 0.5**0.5], [0.5**0.5, 1.0]])
+    within = looks.cdf([bound, bound], lower_limit=[-bound, -bound])
+    assert 1 - within == pytest.approx(0.05, abs=2e-4)
 
 
 def test_folds_are_paired_in_the_mean_over_seeds() -> None:

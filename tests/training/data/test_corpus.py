@@ -96,6 +96,17 @@ def test_the_last_pairs_of_each_file_are_held_out(folder: DataFolder) -> None:
     assert corpus.broken == 2
 
 
+@pytest.mark.parametrize(("source", "rows"), [("rows", 3), ("pairs", 3)])
+def test_rows_to_hold_out_beyond_the_end_are_refused(
+    folder: DataFolder, source: str, rows: int
+) -> None:
+    with pytest.raises(InputError, match=f"{source} has {rows} rows") as caught:
+        build_corpus(folder, _plan(held_out_source=source, held_out_rows=(rows, 99)))
+    assert (caught.value.field, caught.value.given) == ("held_out_first", str(rows))
+    last = build_corpus(folder, _plan(held_out_source=source, held_out_rows=(rows - 1, 99)))
+    assert any(map(any, last.held_out.values()))
+
+
 def test_text_in_the_pivot_alone_stands_beside_itself(folder: DataFolder) -> None:
     alone = folder.root / "parallel/novel"
     alone.mkdir()

@@ -182,8 +182,12 @@ def test_inference_is_learnt_in_english_and_measured_abroad(tmp_path: Path) -> N
     assert english.by_language.keys() == {"en"}
     with pytest.raises(InputError, match=r"has no en\.large"):
         Inference(fit=("en.large",)).measure(model, lambda: folder)
+    with pytest.raises(InputError, match="xnli has no file of fr") as caught:
+        Inference(fit=("en.small",), languages=("de", "fr")).measure(model, lambda: folder)
+    assert caught.value.field == "languages"
+    french = KnownVectors(known, languages=("fr",))
     with pytest.raises(InputError, match="no dev file of these languages"):
-        Inference(fit=("en.small",), languages=("fr",)).measure(model, lambda: folder)
+        Inference(fit=("en.small",)).measure(french, lambda: folder)
     write_tsv(tmp_path, "nli/en.numbers.tsv", header, [("x", "y", "0"), ("x", "y", "1")])
     with pytest.raises(InputError, match=r"numbers\.tsv has no row with one of the labels"):
         Inference(fit=("en.numbers",)).measure(model, lambda: folder)
@@ -200,5 +204,7 @@ def test_senteval_folds_and_splits(tmp_path: Path) -> None:
     model, folder = KnownVectors(known), DataFolder(tmp_path)
     (figure,) = SentEval(tasks=("cr", "trec")).measure(model, lambda: folder)
     assert min(figure.by_language.values()) > 85
+    with pytest.raises(InputError, match="30 examples are too few for 31 folds"):
+        SentEval(tasks=("cr",), most=30, folds=31).measure(model, lambda: folder)
     with pytest.raises(InputError, match="neither mpqa"):
         SentEval(tasks=("mpqa",)).measure(model, lambda: folder)

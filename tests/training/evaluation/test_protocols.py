@@ -45,8 +45,12 @@ def test_tatoeba_is_the_mean_of_both_directions_and_of_languages(
     (figure,) = Tatoeba().measure(tiny_encoder, lambda: folder)
     assert figure.by_language == {"de": 100.0, "fr": 0.0}
     assert figure.value == 50.0
-    with pytest.raises(InputError, match="has no file of ko"):
-        Tatoeba(languages=("ko",)).measure(tiny_encoder, lambda: folder)
+    for named in (("ko",), ("de", "ko")):
+        with pytest.raises(InputError, match="has no file of ko") as caught:
+            Tatoeba(languages=named).measure(tiny_encoder, lambda: folder)
+        assert caught.value.field == "languages"
+    (german,) = Tatoeba(languages=("en", "de")).measure(tiny_encoder, lambda: folder)
+    assert german.by_language == {"de": 100.0}
 
 
 def test_a_partner_encodes_the_english(
@@ -86,6 +90,10 @@ def test_sts_is_spearmans_correlation(folder: DataFolder, tiny_encoder: Encoder)
     (folder.root / "eval/stsb/de.dev.tsv").write_text(file.read_text())
     (cross,) = Sts(cross=True).measure(tiny_encoder, lambda: folder)
     assert cross.by_language == {"de": pytest.approx(figure.value)}
+    with pytest.raises(InputError, match="stsb has no file of cs"):
+        Sts(languages=("en", "cs")).measure(tiny_encoder, lambda: folder)
+    with pytest.raises(InputError, match="English is compared with another language"):
+        Sts(languages=("en",), cross=True).measure(tiny_encoder, lambda: folder)
     file.write_text("\n".join(["sentence1\tsentence2\tscore", *rows[1:]]))
     with pytest.raises(InputError, match="has 4 rows and that of English 3"):
         Sts(cross=True).measure(tiny_encoder, lambda: folder)

@@ -1,5 +1,7 @@
 """BiCVM and BiCVM+ from templates to vectors."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from service.inference.encoder import Encoder
 from training.export import PARITY, check_parity
 from training.recipe import change
 from training.recipes import bicvm
-from training.run import Run, open_run
+from training.run import Run, open_run, train
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,10 @@ def test_the_papers_numbers() -> None:
 def test_impossible_combinations_are_refused(assignment: str) -> None:
     with pytest.raises(InputError):
         change(bicvm.SCALES["small"], [assignment])
+
+
+def test_a_language_without_text_is_refused_and_not_left_out(tmp_path: Path) -> None:
+    run = open_run("bicvm", "smoke", tmp_path / "run", assignments=("languages=en,de,xx",))
+    with pytest.raises(InputError, match="no sentence in xx") as caught:
+        train(run)
+    assert caught.value.field == "languages"

@@ -11,10 +11,12 @@ from service.errors import InputError
 from service.inference.encoder import Encoder
 from training.checkpoints import load_checkpoint
 from training.export import PARITY, check_parity
+from training.metrics import METRICS_FILE, read_metrics
 from training.optimisers import sgd_with_table_factor
 from training.recipe import change
 from training.recipes import chidambaram
 from training.run import Run, open_run, train
+from training.task_corpus import TASKS
 from training.tasks import MultiTask
 
 SMOKE = chidambaram.SCALES["smoke"]
@@ -70,9 +72,15 @@ def test_negatives_were_mined_with_a_model_of_ranking_alone(run: Run) -> None:
 
 @pytest.mark.usefixtures("bundle")
 def test_all_six_tasks_took_turns(run: Run) -> None:
-    metrics = (run.work.directory / "train" / "metrics.jsonl").read_text()
-    for task in ("translation de", "response en", "response de", "quick-thought en", "inference"):
-        assert f'"{task}"' in metrics
+    rows = read_metrics(run.work.stage("train") / METRICS_FILE, "train")
+    logged = {name for row in rows for name in row}
+    assert {name for name in logged if name.partition(" ")[0] in TASKS} == {
+        *("translation de", "response en", "response de"),
+        *("quick-thought en", "quick-thought de", "inference"),
+    }
+    for row in rows:  # of 24 steps, four of each
+        losses = [row[name] for name in row if name.partition(" ")[0] in TASKS]
+        assert row["loss"] == pytest.approx(sum(losses) / 6)
 
 
 def test_steps_of_word_and_ngram_vectors_are_a_hundred_times_as_long() -> None:

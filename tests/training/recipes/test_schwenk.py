@@ -78,6 +78,23 @@ def test_the_papers_numbers() -> None:
     assert seen / 8_300_000 == pytest.approx(5)
 
 
+@pytest.mark.parametrize(
+    ("changes", "epochs"),
+    [
+        (["strategy=1:N"], 30),
+        (["strategy=1:1", "targets=zh"], 25),
+        (["strategy=1:1", "languages=en,fr,es,ar", "targets=ar"], 15),
+        (["strategy=M:1", "languages=en,fr,es,ar", "targets=ar", "mixture=1"], 15),
+        (["strategy=M:1", "languages=en,fr,es,ar", "targets=ar", "mixture=2"], 7.5),
+        (["strategy=M:1", "languages=en,fr,es,ar", "targets=ar", "mixture=3"], 5),
+    ],
+)
+def test_each_encoder_sees_the_papers_text_five_times(changes: list[str], epochs: float) -> None:
+    """A batch that several encoders read is one of the epoch of each."""
+    paper = change(schwenk.SCALES["paper"], changes)
+    assert schwenk.paper_steps(paper) == pytest.approx(epochs * 8_300_000 / 96, abs=1)
+
+
 @pytest.mark.parametrize("scale", SCALES)
 def test_three_languages_are_mixed_at_every_scale(scale: Scale) -> None:
     """Table 3 is about three inputs; more languages than that do not stand in the way."""
@@ -88,8 +105,36 @@ def test_three_languages_are_mixed_at_every_scale(scale: Scale) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [["strategy=1:1", "targets=xx"], ["strategy=M:N", "together=4"], ["strategy=2:2"]],
+    [
+        ["strategy=1:1", "targets=xx"],
+        ["strategy=1:1", "targets="],
+        ["strategy=M:1", "targets="],
+        ["strategy=M:1", "mixture=9z"],
+        ["strategy=M:1", "languages=en,de,fr"],
+        ["languages=en"],
+        ["strategy=M:N", "together=4"],
+        ["strategy=2:2"],
+    ],
 )
 def test_impossible_combinations_are_refused(changes: list[str]) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as caught:
         change(schwenk.SCALES["small"], changes)
+    last = changes[-1].partition("=")[0]
+    assert caught.value.field in (last, "--set")
+    assert last in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("languages", "said"),
+    [("en,de,xx", "no sentence in xx"), ("de,fr,es", "pairs with en.*languages=en,de,fr,es")],
+)
+def test_languages_without_text_are_refused_and_leave_no_run(
+    tmp_path: Path, languages: str, said: str
+) -> None:
+    chosen = (f"languages={languages}", "steps=2", "develop_every=0")
+    with pytest.raises(InputError, match=said) as caught:
+        train(open_run("schwenk", "smoke", tmp_path / "run", assignments=chosen))
+    assert caught.value.field == "languages"
+    assert not (tmp_path / "run" / "run.json").exists()
+    assert not (tmp_path / "run" / "cache").exists()
+    open_run("schwenk", "smoke", tmp_path / "run", assignments=("languages=en,de",))

@@ -110,7 +110,17 @@ def test_the_papers_numbers() -> None:
     assert paper.languages == ("en", "de", "fr", "es", "it", "pt")
 
 
-@pytest.mark.parametrize("change_", ["pivots=xx", "similarity=-1", "pooling=sum"])
-def test_impossible_combinations_are_refused(change_: str) -> None:
-    with pytest.raises(InputError):
-        change(yu.SCALES["small"], [change_])
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        (["pivots=xx"], "pivots"),
+        (["pivots="], "pivots"),
+        (["languages=en", "pivots=en"], "languages"),
+        (["similarity=-1"], "similarity"),
+        (["pooling=sum"], "pooling"),
+    ],
+)
+def test_impossible_combinations_are_refused(changes: list[str], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        change(yu.SCALES["small"], changes)
+    assert caught.value.field == field
