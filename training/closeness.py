@@ -43,7 +43,7 @@ _TRANSLATIONS = 1200  # of a language
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Summand:
     """An encoder whose vectors, scaled to length 1, are part of a sentence's.
 
     Attributes:
@@ -127,7 +127,7 @@ def taught_translations(
 
 
 def fit_closeness(
-    parts: Sequence[Part],
+    parts: Sequence[Summand],
     pairs: Sequence[ScoredPairs],
     translations: Sequence[TaughtTranslations],
     plan: ClosenessPlan,
@@ -171,7 +171,7 @@ class _Translated(NamedTuple):
     teacher: Tensor  # [N, D]
 
 
-def _vectors_of(part: Part, texts: Sequence[str], longest: int) -> Tensor:
+def _vectors_of(part: Summand, texts: Sequence[str], longest: int) -> Tensor:
     tokens = part.tokenizer.encode(texts, max_tokens=longest).tokens
     return torch.from_numpy(encode(part.encoder, tokens, torch.device("cpu")))
 

@@ -15,7 +15,7 @@ from service.text.vocabulary import Vocabulary, WordTokenizer
 from tests.training.made import make_corpus
 from training.closeness import (
     ClosenessPlan,
-    Part,
+    Summand,
     TaughtTranslations,
     fit_closeness,
     taught_translations,
@@ -37,8 +37,8 @@ def table() -> torch.Tensor:
     return torch.randn(TOKENIZER.vocabulary_size, WIDTH, generator=generator)
 
 
-def part(weight: float = 1.0) -> Part:
-    return Part(StaticEncoder(table()), TOKENIZER, weight)
+def part(weight: float = 1.0) -> Summand:
+    return Summand(StaticEncoder(table()), TOKENIZER, weight)
 
 
 def unit(vectors: Vectors) -> Vectors:
@@ -101,7 +101,7 @@ def test_parts_share_one_map_and_their_weights_count() -> None:
     alone = fit_closeness([part()], [pairs], [texts], fitted)
     twice = fit_closeness([part(0.5), part(2.0)], [pairs], [texts], fitted)
     assert agreement(unseen, twice) == pytest.approx(agreement(unseen, alone), abs=0.003)
-    other = Part(StaticEncoder(table().flip(1)), TOKENIZER)
+    other = Summand(StaticEncoder(table().flip(1)), TOKENIZER)
     less, more = (
         fit_closeness([part(weight), other], [pairs], [texts], fitted) for weight in (0.2, 5.0)
     )

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from training.closeness import ClosenessPlan, Part, fit_closeness, taught_translations
+from training.closeness import ClosenessPlan, Summand, fit_closeness, taught_translations
 from training.data.batches import PairBatch, PairBatches, Sentences
 from training.data.corpus import Corpus
 from training.data.mixing import Mixing, make_buckets
@@ -30,7 +30,7 @@ from training.loop import LoopOptions, Phase
 from training.objectives.distillation import Distillation
 from training.objectives.ranking import InBatchRanking, NestedRanking
 from training.optimisers import RowAdam
-from training.parameters import TEMPLATES, Size, TextParameters
+from training.parameters import TEMPLATES, Part, Rate, Size, TextParameters, Weight
 from training.preparation import (
     EVERYTHING,
     LABELLED,
@@ -76,31 +76,31 @@ class Parameters(TextParameters):
     languages: tuple[str, ...] = PRIORITY + FURTHER
     sources: tuple[str, ...] = PAIRWISE + N_WAY + LEXICA
     evaluation: tuple[str, ...] = EVERYTHING + LABELLED  # sets no sentence of which is trained on
-    further_weight: float = 0.6  # of a pair with one of `FURTHER` in the mixture
-    n_way_weight: float = 0.5  # of n-way sources in the mixture: edited and technical text
-    lexicon_weight: float = 0.3  # of words and names, where `sources` has any
-    temperature: float = 0.5  # of the mixture of buckets (language pair x source)
+    further_weight: Weight = 0.6  # of a pair with one of `FURTHER` in the mixture
+    n_way_weight: Weight = 0.5  # of n-way sources in the mixture: edited and technical text
+    lexicon_weight: Weight = 0.3  # of words and names, where `sources` has any
+    temperature: Weight = 0.5  # of the mixture of buckets (language pair x source)
     pieces: Size = 56_000
     pieces_kind: PieceKind = "unigram"
-    further_pieces: float = 1.0  # of a further language's share of the vocabulary's sample
+    further_pieces: Rate = 1.0  # of a further language's share of the vocabulary's sample
     vocabulary_characters: Size = 6_000_000  # sampled to train the vocabulary
     dimension: Size = 384  # the teacher's, where there is one
     cuts: tuple[int, ...] = (256, 128, 64)  # widths that vectors may be cut to
     longest: Size = 64  # tokens of a training sentence
     batch: Size = 2048  # pairs
     steps: Size
-    rate: float = 0.02
-    warm_up: float = 0.03  # part of the steps
-    ranking_temperature: float = 0.07
-    margin: float = 0.0
-    nested: float = 0.5  # weight of ranking by the first dimensions
-    distillation: float = 5.0  # weight; 0 trains without a teacher
+    rate: Rate = 0.02
+    warm_up: Part = 0.03  # part of the steps
+    ranking_temperature: Rate = 0.07
+    margin: Weight = 0.0
+    nested: Weight = 0.5  # weight of ranking by the first dimensions
+    distillation: Weight = 5.0  # weight; 0 trains without a teacher
     teacher_sentences: Size = 800_000  # English ones that get a vector, 910 a second
     weight_power: float = 0.8  # of token weights when the training is over; 1 leaves them alone
     whitening: float = 0.2  # of what is exported; 0 leaves the vectors as they were trained
     scored: tuple[str, ...] = ("sts_ja_ko",)  # sets of scored pairs that the last map is fitted on
     scored_steps: Size = 400  # of that fit
-    scored_kept: float = 100.0  # weight of where vectors are, in it
+    scored_kept: Weight = 100.0  # weight of where vectors are, in it
     precision: Precision = "int4"  # of the stored table
     max_tokens: Size = 512  # of a text that is served
     log_every: int = 50
@@ -119,8 +119,6 @@ class Parameters(TextParameters):
             raise ValueError("weight_power lies between 0 and 1")
         if not 0 <= self.whitening <= 1:
             raise ValueError("whitening lies between 0 and 1")
-        if self.scored_kept < 0:
-            raise ValueError("scored_kept is 0 or above")
         if self.batch < 4 or self.steps < 1:
             raise ValueError("batch is at least 4 and steps at least 1")
 
@@ -209,7 +207,7 @@ def model(p: Parameters, work: Workspace) -> Model:
     corpus = corpus_of(p, work)
     vocabulary = vocabulary_of(p, work, corpus)
     table = exported_table(p, work, corpus, vocabulary, stage=STAGE)
-    closeness = closeness_of(p, work, corpus, [Part(StaticEncoder(table), vocabulary.tokenizer)])
+    closeness = closeness_of(p, work, corpus, [Summand(StaticEncoder(table), vocabulary.tokenizer)])
     stored = store((table @ torch.from_numpy(closeness)).numpy(), p.precision)
     encoder = StaticEncoder(torch.from_numpy(stored.widened()))
 
@@ -308,7 +306,7 @@ def scored_of(p: Parameters, work: Workspace) -> list[ScoredPairs]:
 
 
 def closeness_of(
-    p: Parameters, work: Workspace, corpus: Corpus, parts: Sequence[Part]
+    p: Parameters, work: Workspace, corpus: Corpus, parts: Sequence[Summand]
 ) -> npt.NDArray[np.float32]:
     """Return the last map [D, D] of vectors that are the sum of `parts`."""
     pairs = scored_of(p, work)

@@ -26,7 +26,7 @@ from torch import nn
 from torch.optim import AdamW
 
 from training.averaging import blend
-from training.closeness import Part
+from training.closeness import Summand
 from training.data.batches import PairBatch
 from training.data.corpus import Corpus
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
@@ -45,7 +45,7 @@ from training.graphs.static import Precision, store
 from training.graphs.traced import traced_graph
 from training.loop import LoopOptions, Phase
 from training.optimisers import RowAdam
-from training.parameters import Size
+from training.parameters import Part, Rate, Size, Weight
 from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.recipes import fast
@@ -75,7 +75,7 @@ class Parameters(fast.Parameters):
     """What may be changed with `--set`; those of the static vectors are the recipe `fast`'s."""
 
     sources: tuple[str, ...] = fast.PAIRWISE + fast.N_WAY + fast.LEXICA + fast.ENGLISH
-    scored_kept: float = 50.0  # the layers have more to say of closeness than pieces have
+    scored_kept: Weight = 50.0  # the layers have more to say of closeness than pieces have
     inner: Size = 1024  # of the network below the layers
     fitting_steps: int = 1500  # of that network, before all else
     layers_steps: Size
@@ -83,34 +83,34 @@ class Parameters(fast.Parameters):
     layers_most: Size = 320  # sentences of a batch
     layers_longest: Size = 64  # tokens of a training sentence
     layers_products: Literal["fast", "fp32"] = "fast"  # fast: bf16 where the device has it
-    layers_english: float = 0.25  # part of the sentences that are English
-    layers_rate: float = 2e-4  # AdamW's, of the layers and all that they read by
-    table_rate: float = 5e-4  # Adam's, of the static vectors
-    layers_warm_up: float = 0.02  # part of the steps
+    layers_english: Part = 0.25  # part of the sentences that are English
+    layers_rate: Rate = 2e-4  # AdamW's, of the layers and all that they read by
+    table_rate: Rate = 5e-4  # Adam's, of the static vectors
+    layers_warm_up: Part = 0.02  # part of the steps
     layers_decay: float = 0.25  # part of the steps, at the end
-    layers_clip: float = 1.0
-    layers_distillation: float = 10.0
-    layers_ranking: float = 1.0
-    layers_alone: float = 1.0  # both of these for the layers' half alone
-    layers_nested: float = 0.3
-    layers_temperature: float = 0.05
+    layers_clip: Rate = 1.0
+    layers_distillation: Weight = 10.0
+    layers_ranking: Weight = 1.0
+    layers_alone: Weight = 1.0  # both of these for the layers' half alone
+    layers_nested: Weight = 0.3
+    layers_temperature: Rate = 0.05
     layers_negatives: int = 2048
     layers_log_every: int = 20
     layers_develop_every: int = 1000
     layers_compiled: bool = False  # by torch.compile, which needs a C++ compiler
-    layers_kept: float = 0.1  # part of the weights before training, in what comes after
-    static_weight: float = 1.5  # of the static half, as the layers are trained
+    layers_kept: Part = 0.1  # part of the weights before training, in what comes after
+    static_weight: Weight = 1.5  # of the static half, as the layers are trained
     read_parts: Size = 96  # of what the layers read of a token: a byte each
     settled_steps: Size = 2400
-    settled_rate: float = 1e-4  # AdamW's, of the layers
-    settled_books_rate: float = 5e-4  # and of what they read
+    settled_rate: Rate = 1e-4  # AdamW's, of the layers
+    settled_books_rate: Rate = 5e-4  # and of what they read
     settled_decay: float = 0.6  # part of the steps, at the end
-    settled_kept: float = 0.1  # part of the teacher's own layers, in what is exported
+    settled_kept: Part = 0.1  # part of the teacher's own layers, in what is exported
     beside_pieces: Size = 52_000  # of the second vocabulary ...
     beside_kind: PieceKind = "bpe"  # ... which cuts otherwise
-    beside_further: float = 0.35  # of a further language's share of its sample
+    beside_further: Weight = 0.35  # of a further language's share of its sample
     beside_power: float = 0.6  # `weight_power` of its vectors
-    beside_weight: float = 1.0  # of their sum, where the layers have 1
+    beside_weight: Weight = 1.0  # of their sum, where the layers have 1
 
     def __post_init__(self) -> None:
         fast.Parameters.__post_init__(self)
@@ -119,8 +119,6 @@ class Parameters(fast.Parameters):
         for decay in (self.layers_decay, self.settled_decay):
             if not 0 < decay <= 1 - self.layers_warm_up:
                 raise ValueError("a decay is above 0, and at most what layers_warm_up leaves")
-        if not (0 <= self.layers_kept < 1 and 0 <= self.settled_kept < 1):
-            raise ValueError("layers_kept and settled_kept are 0, or parts below 1")
         if not 0 <= self.beside_power <= 1:
             raise ValueError("beside_power lies between 0 and 1")
         if self.dimension % self.read_parts:
@@ -326,8 +324,8 @@ def model(p: Parameters, work: Workspace) -> Model:
     second = fast.vocabulary_of(_beside(p), work, corpus, part=f"-{BESIDE}")
     table = fast.exported_table(_beside(p), work, corpus, second, stage=BESIDE)
     parts = (
-        Part(Mapped(settled, whitening), vocabulary.tokenizer),
-        Part(StaticEncoder(table), second.tokenizer, p.beside_weight),
+        Summand(Mapped(settled, whitening), vocabulary.tokenizer),
+        Summand(StaticEncoder(table), second.tokenizer, p.beside_weight),
     )
     closeness = fast.closeness_of(p, work, corpus, parts)
     own = Mapped(settled, whitening @ closeness)

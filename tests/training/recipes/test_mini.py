@@ -72,7 +72,7 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
         ("layers_kept=1", "below 1"),
         ("settled_kept=1", "below 1"),
         ("whitening=2", "between 0 and 1"),
-        ("scored_kept=-1", "0 or above"),
+        ("scored_kept=-1", "0 or more"),
     ],
 )
 def test_what_cannot_be_is_refused(assignment: str, said: str, tmp_path: Path) -> None:
