@@ -75,7 +75,6 @@ class Parameters(fast.Parameters):
     """What may be changed with `--set`; those of the static vectors are the recipe `fast`'s."""
 
     sources: tuple[str, ...] = fast.PAIRWISE + fast.N_WAY + fast.LEXICA + fast.ENGLISH
-    scored_kept: Weight = 50.0  # the layers have more to say of closeness than pieces have
     inner: Size = 1024  # of the network below the layers
     fitting_steps: int = 1500  # of that network, before all else
     layers_steps: Size
@@ -129,7 +128,7 @@ class Parameters(fast.Parameters):
 
 SCALES = at_scales(
     smoke=Parameters(
-        **asdict(fast.SCALES["smoke"]) | {"precision": "int4", "scored_kept": 50.0},
+        **asdict(fast.SCALES["smoke"]) | {"precision": "int4"},
         beside_pieces=192,
         settled_steps=16,
         fitting_steps=20,
