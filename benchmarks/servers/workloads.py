@@ -38,12 +38,14 @@ def _single(clients: int, *, mixed: bool = False) -> Workload:
     return Workload(f"{'mixed' if mixed else 'short'}-{clients}", 1, run)
 
 
-def _bulk(name: str, *, accept: str = "application/json", mixed: bool = True) -> Workload:
+def _bulk(
+    name: str, *, accept: str = "application/json", mixed: bool = True, clients: int = 2
+) -> Workload:
     def run(server: Running, seconds: float) -> Load:
         texts = (mixed_texts if mixed else short_texts)(BULK * _BULK_REQUESTS)
         parts = [texts[start : start + BULK] for start in range(0, len(texts), BULK)]
         requests = [server.peer.request(part, accept=accept) for part in parts]
-        return measure(closed_loop(server.port, requests, clients=2, seconds=seconds))
+        return measure(closed_loop(server.port, requests, clients=clients, seconds=seconds))
 
     return Workload(name, BULK, run)
 
@@ -56,6 +58,8 @@ WORKLOADS: tuple[Workload, ...] = (
     _single(64, mixed=True),
     _bulk("bulk-mixed"),
     _bulk("bulk-short", mixed=False),
+    _bulk("bulk-mixed-4", clients=4),
+    _bulk("bulk-short-4", mixed=False, clients=4),
     _bulk("bulk-mixed-bytes", accept="application/octet-stream"),
     _bulk("bulk-short-bytes", accept="application/octet-stream", mixed=False),
 )
