@@ -63,22 +63,14 @@ COMMIT;
 
 # What makes a database of one version one of the next.
 _UPGRADES = {
-    1: """
-BEGIN IMMEDIATE;
-ALTER TABLE corpus ADD COLUMN last_key INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE corpus ADD COLUMN passages TEXT;
-ALTER TABLE documents ADD COLUMN passages TEXT;
-UPDATE corpus SET last_key = coalesce(
-    (SELECT seq FROM sqlite_sequence WHERE name = 'documents'), 0);
-PRAGMA user_version = 2;
-COMMIT;
-""",
-    2: """
-BEGIN IMMEDIATE;
-ALTER TABLE corpus ADD COLUMN fields TEXT;
-PRAGMA user_version = 3;
-COMMIT;
-""",
+    1: (
+        "ALTER TABLE corpus ADD COLUMN last_key INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE corpus ADD COLUMN passages TEXT",
+        "ALTER TABLE documents ADD COLUMN passages TEXT",
+        "UPDATE corpus SET last_key = coalesce("
+        "(SELECT seq FROM sqlite_sequence WHERE name = 'documents'), 0)",
+    ),
+    2: ("ALTER TABLE corpus ADD COLUMN fields TEXT",),
 }
 
 
@@ -189,10 +181,8 @@ class Store:
     def _read_header(self) -> Header:
         with self._database.reading() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-        while version in _UPGRADES:
-            with storage_errors(self.path), closing(connect(self.path)) as connection:
-                connection.executescript(_UPGRADES[version])
-            version += 1
+        if version in _UPGRADES:
+            version = _upgrade(self.path)
         with self._database.reading() as connection:
             if version == 0:
                 raise StorageError(
@@ -306,6 +296,21 @@ class Transaction:
         generation = _after(before)
         self._connection.execute("UPDATE corpus SET generation = ?", (generation,))
         return before, generation
+
+
+def _upgrade(path: Path) -> int:
+    """Make the database at `path` one of this version; return the version that it has then."""
+    with storage_errors(path), closing(connect(path)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        # Asked again: another process may have done it while this one waited for its turn.
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        while version in _UPGRADES:
+            for statement in _UPGRADES[version]:
+                connection.execute(statement)
+            version += 1
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("COMMIT")
+    return version
 
 
 def _after(last: int) -> int:

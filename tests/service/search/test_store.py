@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -122,6 +124,22 @@ def test_other_schema_version_is_refused(store: Store) -> None:
         other.execute("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="version 99"):
         Store(store.path)
+
+
+def test_several_that_open_an_earlier_version_at_once_all_get_it(store: Store) -> None:
+    store.close()
+    with (
+        closing(sqlite3.connect(store.path, isolation_level=None)) as other,
+        ThreadPoolExecutor(3) as threads,
+    ):
+        other.executescript("ALTER TABLE corpus DROP COLUMN fields; PRAGMA user_version = 2;")
+        other.execute("BEGIN IMMEDIATE")
+        opening = [threads.submit(Store, store.path) for _ in range(3)]
+        time.sleep(0.3)  # all of them have seen the earlier version, and wait
+        other.execute("ROLLBACK")
+        for opened in opening:
+            with closing(opened.result()) as again:
+                assert again.header == HEADER
 
 
 def test_empty_file_is_no_store(tmp_path: Path) -> None:
