@@ -71,6 +71,7 @@ async def create_corpus(
             passages=passages,
             index=index,
             fields=fields,
+            identity=encoder.manifest.identity,
         )
     except ConflictError:
         existing = await work.read(lambda: work.resources.corpora.get(name).info())
@@ -127,6 +128,7 @@ def _describe(info: CorpusInfo) -> dict[str, object]:
     return {
         "name": info.name,
         "model": info.model,
+        "identity": info.identity,
         "space": info.space,
         "dimension": info.dimension,
         "documents": info.documents,

@@ -47,7 +47,8 @@ async def reencode_corpus(
     resources = work.resources
     encoder = resources.encoder(request.model)
     dimension = check_dimensions(encoder.manifest, request.dimensions)
-    new = NewSpace(encoder.name, encoder.manifest.space, dimension)
+    manifest = encoder.manifest
+    new = NewSpace(encoder.name, manifest.space, dimension, manifest.identity)
 
     def task(job: Job) -> Result:
         def embed(texts: Sequence[str]) -> Vectors:

@@ -164,6 +164,7 @@ def _open(
             dimension=dimension,
             passages=None if words is None else PassagePolicy(words=words),
             fields=_types(new.fields),
+            identity=encoder.manifest.identity,
         )
         return corpus, encoder
     return corpus, fitting_encoder(corpus, model, data)

@@ -69,6 +69,7 @@ class MilvusCorpora:
         passages: PassagePolicy | None = None,
         index: IndexPolicy | None = None,
         fields: FieldTypes | None = None,
+        identity: str | None = None,
     ) -> MilvusCorpus:
         """Make an empty corpus.
 
@@ -95,6 +96,7 @@ class MilvusCorpora:
             datetime.now(UTC),
             index or IndexPolicy(),
             None if fields is None else check_types(fields),
+            identity,
         )
         with self._lock, engine_errors(name):
             if self._is_left_over(name, header.collection):
@@ -197,6 +199,7 @@ def _row_of(header: MilvusHeader) -> dict[str, Any]:
             "index": header.policy.kind,
             "recall": header.policy.recall,
             "fields": None if header.fields is None else dict(header.fields),
+            "identity": header.identity,
         },
         "vector": [0.0, 0.0],
     }
@@ -214,4 +217,5 @@ def _header_of(row: Row) -> MilvusHeader:
         datetime.fromisoformat(header["created"]),
         IndexPolicy(header["index"], header["recall"]),
         header.get("fields"),
+        header.get("identity"),
     )

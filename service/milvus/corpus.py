@@ -53,6 +53,7 @@ class MilvusHeader:
     created: datetime
     policy: IndexPolicy
     fields: FieldTypes | None = None
+    identity: str | None = None  # of the model's weights; None where an earlier build made it
 
 
 class MilvusCorpus:
@@ -78,6 +79,11 @@ class MilvusCorpus:
     def model(self) -> str:
         """The encoder that made its vectors, by name."""
         return self._header.model
+
+    @property
+    def identity(self) -> str | None:
+        """Of that encoder's weights; None where an earlier build made the corpus."""
+        return self._header.identity
 
     @property
     def space(self) -> str:
@@ -118,6 +124,7 @@ class MilvusCorpus:
             policy=header.policy,
             fields=header.fields,
             recall=1.0 if header.policy.kind == "flat" else None,
+            identity=header.identity,
         )
 
     def count(self) -> int:

@@ -37,6 +37,7 @@ class CorpusInfo:
     policy: IndexPolicy = field(default_factory=IndexPolicy)  # which index is wanted
     fields: FieldTypes | None = None  # declared metadata fields; None where any are taken
     recall: float | None = 1.0  # share of the true ten nearest it finds; None where not measured
+    identity: str | None = None  # of the model's weights; None where an earlier build made it
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,11 @@ class CorpusBackend(Protocol):
     @property
     def model(self) -> str:
         """The encoder that made its vectors, by name."""
+        ...
+
+    @property
+    def identity(self) -> str | None:
+        """Of that encoder's weights; None where an earlier build made the corpus."""
         ...
 
     @property
@@ -207,6 +213,7 @@ class CorporaBackend(Protocol):
         passages: PassagePolicy | None = None,
         index: IndexPolicy | None = None,
         fields: FieldTypes | None = None,
+        identity: str | None = None,
     ) -> CorpusBackend:
         """Make an empty corpus, or raise ConflictError where one of that name is there."""
         ...

@@ -101,6 +101,7 @@ class Corpora:
         passages: PassagePolicy | None = None,
         index: IndexPolicy | None = None,
         fields: FieldTypes | None = None,
+        identity: str | None = None,
     ) -> Corpus:
         """Make an empty corpus.
 
@@ -116,7 +117,7 @@ class Corpora:
         if fields is not None:
             check_types(fields)
         now = datetime.now(UTC)
-        header = Header(model, space, dimension, metadata or {}, now, passages, fields)
+        header = Header(model, space, dimension, metadata or {}, now, passages, fields, identity)
         with self._lock:
             check_new_name(name, taken=(self.directory / name).exists())
             self._make_folder(name, header, index or IndexPolicy())
@@ -180,7 +181,7 @@ class Corpora:
 
     @contextmanager
     def successor(
-        self, old: Corpus, *, model: str, space: str, dimension: int
+        self, old: Corpus, *, model: str, space: str, dimension: int, identity: str | None = None
     ) -> Iterator[Successor]:
         """Make an empty corpus that may take the place of `old`; deleted where it does not.
 
@@ -189,13 +190,14 @@ class Corpora:
             model: The encoder that makes the new vectors.
             space: Their space.
             dimension: Their width.
+            identity: Of the encoder's weights.
 
         Raises:
             NotFoundError: `old` was dropped.
             ConflictError: Another process makes one.
             StorageError: The disk refused.
         """
-        header = old.header_for(model, space, dimension)
+        header = old.header_for(model, space, dimension, identity)
         with ExitStack() as held:
             try:
                 held.enter_context(locked(self.directory / old.name, wait=False))

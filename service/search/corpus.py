@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from service.errors import StorageError
 from service.inference.session import Vectors
 from service.search.backend import CorpusInfo, Page, UpsertCounts
 from service.search.checks import (
@@ -34,7 +33,7 @@ from service.search.index import NO_KEY, VectorIndex
 from service.search.live_index import LiveIndex
 from service.search.nearest import nearest_documents
 from service.search.passages import PassagePolicy, mean_vectors, span_of, vector_counts
-from service.search.policy import IndexPolicy, policy_from_json
+from service.search.policy import IndexPolicy, read_policy
 from service.search.selections import Selections
 from service.search.snapshot import Keys, Snapshot
 from service.search.store import Header, Store, Transaction
@@ -61,7 +60,7 @@ class Corpus:
         self._selections = Selections()
         self._info: tuple[int, CorpusInfo] | None = None
         try:
-            policy = _read_policy(directory / POLICY_FILE)
+            policy = read_policy(directory / POLICY_FILE)
             self._live = LiveIndex(self._store, directory / INDEX_FILE, policy, gpu=gpu)
         except BaseException:
             self._store.close()
@@ -76,6 +75,11 @@ class Corpus:
     def model(self) -> str:
         """The encoder that made its vectors, by name."""
         return self._store.header.model
+
+    @property
+    def identity(self) -> str | None:
+        """Of that encoder's weights; None where an earlier build made the corpus."""
+        return self._store.header.identity
 
     @property
     def space(self) -> str:
@@ -259,9 +263,10 @@ class Corpus:
             for row in chosen
         ]
 
-    def header_for(self, model: str, space: str, dimension: int) -> Header:
-        """Return the header of a corpus that holds the same in another space."""
-        return replace(self._store.header, model=model, space=space, dimension=dimension)
+    def header_for(self, model: str, space: str, dimension: int, identity: str | None) -> Header:
+        """Return the header of a corpus that holds the same as another model encodes it."""
+        header = self._store.header
+        return replace(header, model=model, space=space, dimension=dimension, identity=identity)
 
     def policy_files(self) -> list[Path]:
         """Return the files that say how it is indexed."""
@@ -342,6 +347,7 @@ class Corpus:
             metadata=header.metadata,
             passages=header.passages,
             fields=header.fields,
+            identity=header.identity,
         )
 
     def _require_fields(self, snapshot: Snapshot, filter: Filter | None) -> None:
@@ -361,17 +367,6 @@ class Corpus:
             if id not in keys:
                 raise no_such_document(self.name, id, field="ids")
         return [keys[id] for id in ids]
-
-
-def _read_policy(path: Path) -> IndexPolicy:
-    try:
-        return policy_from_json(path.read_bytes())
-    except FileNotFoundError:  # a corpus of before there was a choice
-        return IndexPolicy()
-    except OSError as error:
-        raise StorageError(
-            f"The index policy cannot be read: {error.strerror or error}.", path=path
-        ) from error
 
 
 def _hit(document: Document, score: float, passage: int) -> Hit:

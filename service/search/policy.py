@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import orjson
@@ -61,6 +62,22 @@ class IndexPolicy:
 def policy_to_json(policy: IndexPolicy) -> bytes:
     """Return `policy` as its file holds it."""
     return orjson.dumps({"kind": policy.kind, "recall": policy.recall})
+
+
+def read_policy(path: Path) -> IndexPolicy:
+    """Return the policy in the file at `path`; the default where there is none.
+
+    Raises:
+        StorageError: It is damaged, or cannot be read.
+    """
+    try:
+        return policy_from_json(path.read_bytes())
+    except FileNotFoundError:  # a corpus of before there was a choice
+        return IndexPolicy()
+    except OSError as error:
+        raise StorageError(
+            f"The index policy cannot be read: {error.strerror or error}.", path=path
+        ) from error
 
 
 def policy_from_json(content: bytes) -> IndexPolicy:

@@ -31,11 +31,13 @@ class NewSpace:
         model: The encoder's name.
         space: Of its vectors.
         dimension: Width that is kept of them.
+        identity: Of the encoder's weights.
     """
 
     model: str
     space: str
     dimension: int
+    identity: str | None = None
 
 
 def reencode(
@@ -55,7 +57,11 @@ def reencode(
         )
     old = corpora.get(name)
     with corpora.successor(
-        old, model=new.model, space=new.space, dimension=new.dimension
+        old,
+        model=new.model,
+        space=new.space,
+        dimension=new.dimension,
+        identity=new.identity,
     ) as successor:
         copy = _Copy(old, successor.corpus, embed, progress)
         copy.run()

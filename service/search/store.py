@@ -31,7 +31,7 @@ from service.search.passages import PassagePolicy, vector_counts
 from service.search.replacement import is_being_replaced
 from service.search.snapshot import Keys, Snapshot, as_json
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _SCHEMA = f"""
 BEGIN;
@@ -45,7 +45,8 @@ CREATE TABLE corpus (
     generation INTEGER NOT NULL,
     last_key INTEGER NOT NULL DEFAULT 0,
     passages TEXT,
-    fields TEXT
+    fields TEXT,
+    identity TEXT
 ) STRICT;
 CREATE TABLE documents (
     key INTEGER PRIMARY KEY,
@@ -71,6 +72,7 @@ _UPGRADES = {
         "(SELECT seq FROM sqlite_sequence WHERE name = 'documents'), 0)",
     ),
     2: ("ALTER TABLE corpus ADD COLUMN fields TEXT",),
+    3: ("ALTER TABLE corpus ADD COLUMN identity TEXT",),
 }
 
 
@@ -85,6 +87,7 @@ class Header:
     created: datetime
     passages: PassagePolicy | None = None
     fields: FieldTypes | None = None
+    identity: str | None = None  # of the model's weights; None where an earlier build made it
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +201,12 @@ class Store:
                     remedy="Open it with the version of the service that wrote it.",
                 )
             row = connection.execute(
-                "SELECT model, space, dimension, metadata, created, passages, fields FROM corpus"
+                "SELECT model, space, dimension, metadata, created, passages, fields, identity "
+                "FROM corpus"
             ).fetchone()
         if row is None:
             raise StorageError("The database does not say what corpus it is.", path=self.path)
-        model, space, dimension, metadata, created, passages, fields = row
+        model, space, dimension, metadata, created, passages, fields, identity = row
         return Header(
             model,
             space,
@@ -211,6 +215,7 @@ class Store:
             datetime.fromisoformat(created),
             None if passages is None else PassagePolicy(**orjson.loads(passages)),
             None if fields is None else orjson.loads(fields),
+            identity,
         )
 
 
@@ -327,7 +332,7 @@ def create_store(path: Path, header: Header) -> None:
         connection.executescript(_SCHEMA)
         connection.execute(
             "INSERT INTO corpus (only, model, space, dimension, metadata, created, generation, "
-            "passages, fields) VALUES (1, ?, ?, ?, ?, ?, 0, ?, ?)",
+            "passages, fields, identity) VALUES (1, ?, ?, ?, ?, ?, 0, ?, ?, ?)",
             (
                 header.model,
                 header.space,
@@ -336,5 +341,6 @@ def create_store(path: Path, header: Header) -> None:
                 header.created.isoformat(),
                 None if header.passages is None else orjson.dumps(header.passages).decode(),
                 None if header.fields is None else orjson.dumps(dict(header.fields)).decode(),
+                header.identity,
             ),
         )

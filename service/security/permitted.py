@@ -41,6 +41,7 @@ class PermittedCorpora:
         passages: PassagePolicy | None = None,
         index: IndexPolicy | None = None,
         fields: FieldTypes | None = None,
+        identity: str | None = None,
     ) -> CorpusBackend:
         """Make a corpus, or raise ForbiddenError."""
         self._check(name)
@@ -53,6 +54,7 @@ class PermittedCorpora:
             passages=passages,
             index=index,
             fields=fields,
+            identity=identity,
         )
 
     def get(self, name: str) -> CorpusBackend:

@@ -141,6 +141,11 @@ class CorpusAnswer(Answer):
 
     name: str
     model: str = Field(description="The model that made its vectors")
+    identity: str | None = Field(
+        description="Of that model's files, as /models has it; null where a build made the corpus "
+        "that did not write it down. Where it is another than that of the model which is served, "
+        "encode the corpus anew"
+    )
     space: str = Field(description="Any model of this vector space may query it")
     dimension: int
     documents: int

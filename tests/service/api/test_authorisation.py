@@ -194,6 +194,16 @@ async def test_lists_hold_what_one_may_touch(running: Running) -> None:
     assert await names(key_for(Scope.SEARCH)) == ["mine"]
 
 
+async def test_what_a_key_for_some_makes_is_made_as_by_any_other(running: Running) -> None:
+    header = {"authorization": f"Bearer {key_for(A)}"}
+    made = (await running.client.put("/corpora/team-new", headers=header)).json()
+    others = (await running.client.get("/corpora/mine")).json()
+    varying = ("name", "created", "bytes", "documents", "languages")
+    assert {k: v for k, v in made.items() if k not in varying} == {
+        k: v for k, v in others.items() if k not in varying
+    }
+
+
 async def test_whether_anothers_corpus_is_there_is_not_told(running: Running) -> None:
     answers = []
     for corpus in ("theirs", "nowhere"):

@@ -16,6 +16,8 @@ async def test_a_corpus_is_made_described_listed_and_dropped(running: Running) -
     assert described.json() == made.json()
     corpus = described.json()
     assert corpus["model"] == "tiny"
+    (model,) = (await client.get("/models")).json()["models"]
+    assert corpus["identity"] == model["identity"]
     assert corpus["space"] == "tiny-space"
     assert corpus["dimension"] == DIMENSION
     assert corpus["documents"] == 0

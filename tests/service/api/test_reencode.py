@@ -13,7 +13,7 @@ PATH = "/corpora/library/reencode"
 
 @pytest.fixture
 async def two_models(tiny_bundle: Path, tmp_path: Path) -> AsyncIterator[Running]:
-    other = make_tiny_bundle(tmp_path / "other", name="other", space="other-space")
+    other = make_tiny_bundle(tmp_path / "other", name="other", space="other-space", seed=8)
     settings = tiny_settings(tiny_bundle, tmp_path / "data", model=[tiny_bundle, other])
     async with run_app(settings) as running:
         await running.fill()
@@ -32,6 +32,8 @@ async def test_a_corpus_is_encoded_anew_as_a_job(two_models: Running) -> None:
     assert (over["done"], over["total"]) == (len(DOCUMENTS), len(DOCUMENTS))
     described = (await client.get("/corpora/library")).json()
     assert (described["model"], described["space"]) == ("other", "other-space")
+    identities = {m["name"]: m["identity"] for m in (await client.get("/models")).json()["models"]}
+    assert described["identity"] == identities["other"] != identities["tiny"]
     (hits,) = (await client.post("/similar", json={"inputs": DOCUMENTS[0]["text"]})).json()
     assert (hits[0]["id"], round(hits[0]["score"], 4)) == ("cat-en", 1.0)
 

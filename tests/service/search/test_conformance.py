@@ -105,7 +105,13 @@ def test_it_describes_itself(engine: Engine) -> None:
     policy = IndexPolicy("flat")
     metadata: Metadata = {"owner": "ü", "tags": ["a", 1, None]}
     corpus = engine.corpora.create(
-        "described", model="m", space="s", dimension=DIMENSION, metadata=metadata, index=policy
+        "described",
+        model="m",
+        space="s",
+        dimension=DIMENSION,
+        metadata=metadata,
+        index=policy,
+        identity="0123456789abcdef",
     )
     corpus.upsert(sample_documents(60), sample_vectors(60))
     info = corpus.info()
@@ -113,6 +119,8 @@ def test_it_describes_itself(engine: Engine) -> None:
     assert (info.dimension, info.documents, info.policy) == (DIMENSION, 60, policy)
     assert info.languages == {"de": 15, "en": 15, "fr": 15, "und": 15}
     assert dict(info.metadata) == metadata
+    assert info.identity == corpus.identity == "0123456789abcdef"
+    assert engine.corpora.get("described").identity == "0123456789abcdef"
     corpus.require_space("s", model="another of the space")
     with pytest.raises(ConflictError, match="space"):
         corpus.require_space("t", model="another")

@@ -111,7 +111,11 @@ def test_a_corpus_of_before_there_were_declarations_takes_any_field(corpora: Cor
     corpora.close()
     path = corpora.directory / "demo" / STORE_FILE
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("ALTER TABLE corpus DROP COLUMN fields; PRAGMA user_version = 2;")
+        connection.executescript("""
+            ALTER TABLE corpus DROP COLUMN fields;
+            ALTER TABLE corpus DROP COLUMN identity;
+            PRAGMA user_version = 2;
+        """)
     again = Corpora(corpora.directory)
     assert again.damaged == {}
     assert again.get("demo").fields is None

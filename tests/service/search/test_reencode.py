@@ -25,7 +25,7 @@ from service.search.replacement import SWITCHING
 from tests.service.search.samples import make_corpus, sample_documents, sample_vectors
 
 WIDTH = 4
-NEW = NewSpace("other", "other-space", WIDTH)
+NEW = NewSpace("other", "other-space", WIDTH, "0123456789abcdef")
 QUERY = np.eye(WIDTH, dtype=np.float32)[:1]
 
 
@@ -42,6 +42,7 @@ def ignore(done: int, total: int) -> None:
 def assert_is_new(corpus: Corpus, documents: Sequence[Document]) -> None:
     info = corpus.info()
     assert (info.model, info.space, info.dimension) == ("other", "other-space", WIDTH)
+    assert info.identity == "0123456789abcdef"
     assert {d.id: d for d in corpus.page(limit=1000).documents} == {d.id: d for d in documents}
     expected = embed([d.text for d in documents])
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +19,12 @@ from service.search.store import Change, Header, Store, create_store
 from tests.service.search.samples import DIMENSION, sample_documents, sample_vectors
 
 HEADER = Header(
-    "tiny", "tiny-space", DIMENSION, {"owner": "Ольга"}, datetime(2026, 11, 21, tzinfo=UTC)
+    "tiny",
+    "tiny-space",
+    DIMENSION,
+    {"owner": "Ольга"},
+    datetime(2026, 11, 21, tzinfo=UTC),
+    identity="0123456789abcdef",
 )
 
 
@@ -132,14 +138,14 @@ def test_several_that_open_an_earlier_version_at_once_all_get_it(store: Store) -
         closing(sqlite3.connect(store.path, isolation_level=None)) as other,
         ThreadPoolExecutor(3) as threads,
     ):
-        other.executescript("ALTER TABLE corpus DROP COLUMN fields; PRAGMA user_version = 2;")
+        other.executescript("ALTER TABLE corpus DROP COLUMN identity; PRAGMA user_version = 3;")
         other.execute("BEGIN IMMEDIATE")
         opening = [threads.submit(Store, store.path) for _ in range(3)]
         time.sleep(0.3)  # all of them have seen the earlier version, and wait
         other.execute("ROLLBACK")
         for opened in opening:
             with closing(opened.result()) as again:
-                assert again.header == HEADER
+                assert again.header == replace(HEADER, identity=None)
 
 
 def test_empty_file_is_no_store(tmp_path: Path) -> None:
