@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from service.api.state import Resources
 from service.api.token_input import prepare_decoding
 from service.classification.classifiers import Classifiers
 from service.classification.store import ClassifierStore
-from service.demo.loader import load_demo
+from service.demo.loader import DEMO_NAME, load_demo
+from service.demo.renewal import renew_demo
 from service.demo.vectors import read_vectors
+from service.errors import InterlinguaError
 from service.inference.encoder import Encoder
 from service.inference.engine import Engine
 from service.inference.execution import Execution
@@ -30,6 +32,7 @@ from service.search.corpora import Corpora
 from service.search.document import Document
 from service.search.engines import open_corpora
 from service.search.index_file import damaged_files
+from service.search.weights import other_weights
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
 
@@ -78,6 +81,8 @@ def load(settings: Settings, metrics: Metrics, opening: Opening | None = None) -
         undo.callback(resources.engine.close)
         if settings.demo_corpus:
             _load_demo(resources, settings.workers)
+            _renew_demo(resources, settings.workers)
+        _tell_of_other_weights(resources)
         metrics.watch_volume(settings.data)
         if isinstance(corpora, Corpora):
             metrics.corpora_unreadable.set_function(lambda: len(corpora.damaged))
@@ -140,11 +145,7 @@ def _load_demo(resources: Resources, workers: int) -> None:
         made_beforehand = read_vectors(encoder.manifest.identity)
         if made_beforehand is not None:
             return made_beforehand
-        texts = [document.text for document in documents]
-        share = -(-len(texts) // workers)
-        parts = [texts[start : start + share] for start in range(0, len(texts), share)]
-        with ThreadPoolExecutor(workers) as threads:
-            return np.concatenate(list(threads.map(encoder.encode, parts)))
+        return _encode(encoder, [document.text for document in documents], workers)
 
     count = load_demo(
         resources.corpora,
@@ -152,9 +153,41 @@ def _load_demo(resources: Resources, workers: int) -> None:
         model=encoder.name,
         space=encoder.manifest.space,
         dimension=encoder.dimension,
+        identity=encoder.manifest.identity,
     )
     if count:
         log.info("loaded the demo corpus: %d documents", count)
+
+
+def _renew_demo(resources: Resources, workers: int) -> None:
+    corpora = resources.corpora
+    try:
+        demo = corpora.get(DEMO_NAME)
+        encoder = resources.encoder_for_space(demo.space, preferred=demo.model, named=None)
+    except InterlinguaError:  # there is none, or none that anything is looked for in
+        return
+    try:
+        count = renew_demo(corpora, encoder, lambda texts: _encode(encoder, texts, workers))
+    except InterlinguaError as error:  # it is of use as it is
+        log.warning("The demo corpus is not encoded anew: %s", error)
+        return
+    if count:
+        log.info("encoded the demo corpus anew, for other weights: %d documents", count)
+
+
+def _encode(encoder: Encoder, texts: Sequence[str], workers: int) -> Vectors:
+    share = -(-len(texts) // workers)
+    parts = [texts[start : start + share] for start in range(0, len(texts), share)]
+    with ThreadPoolExecutor(workers) as threads:
+        return np.concatenate(list(threads.map(encoder.encode, parts)))
+
+
+def _tell_of_other_weights(resources: Resources) -> None:
+    for corpus in resources.corpora.list():
+        encoder = resources.encoders.get(corpus.model)
+        with suppress(InterlinguaError):  # what cannot be read is told of by who reads it
+            if encoder is not None and (told := other_weights(corpus, encoder.manifest)):
+                log.warning("%s", told)
 
 
 def _sizes(resources: Resources) -> list[tuple[str, int]]:

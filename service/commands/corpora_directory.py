@@ -43,11 +43,16 @@ def opened_corpora(data: Path | None) -> Iterator[CorporaBackend]:
 def fitting_encoder(corpus: CorpusBackend, model: Path | None, data: Path | None) -> Encoder:
     """Return the encoder for texts to search in `corpus`: in `model`, or what it was made with.
 
+    Where its weights are others than those that encoded the corpus, that is told on stderr.
+
     Raises:
         ConflictError: It makes vectors of another space.
     """
     from service.inference.encoder import Encoder
+    from service.search.weights import other_weights
 
     encoder = Encoder(chosen_model(model, data, otherwise=corpus.model))
     corpus.require_space(encoder.manifest.space, model=encoder.name)
+    if told := other_weights(corpus, encoder.manifest):
+        click.echo(told, err=True)
     return encoder

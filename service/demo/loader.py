@@ -49,6 +49,7 @@ def load_demo(
     model: str,
     space: str,
     dimension: int,
+    identity: str | None = None,
     path: Path = DEMO_CORPUS,
 ) -> int:
     """Create the corpus `demo` in a data directory that holds none, and return its documents.
@@ -62,6 +63,7 @@ def load_demo(
         model: Name of the encoder.
         space: Its vector space.
         dimension: Its vectors' width.
+        identity: Of its weights.
         path: The documents, as JSON Lines.
 
     Returns:
@@ -71,7 +73,9 @@ def load_demo(
         return 0
 
     def fill() -> int:
-        corpus = _empty_demo(corpora, model=model, space=space, dimension=dimension)
+        corpus = _empty_demo(
+            corpora, model=model, space=space, dimension=dimension, identity=identity
+        )
         if corpus is None:
             return 0
         documents = [document for batch in read_documents(path) for document in batch]
@@ -88,7 +92,7 @@ def load_demo(
 
 
 def _empty_demo(
-    corpora: CorporaBackend, *, model: str, space: str, dimension: int
+    corpora: CorporaBackend, *, model: str, space: str, dimension: int, identity: str | None
 ) -> CorpusBackend | None:
     there = corpora.list()
     try:
@@ -96,7 +100,9 @@ def _empty_demo(
     except NotFoundError:
         if there:
             return None
-        return corpora.create(DEMO_NAME, model=model, space=space, dimension=dimension)
+        return corpora.create(
+            DEMO_NAME, model=model, space=space, dimension=dimension, identity=identity
+        )
     except StorageError as error:
         _log.warning("The demo corpus is left as it is: %s", error)
         return None

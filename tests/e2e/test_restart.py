@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from service.search.corpus import INDEX_FILE, STORE_FILE
 from service.shipped import shipped_models
 from tests.e2e.conftest import start_server
 
@@ -42,3 +45,25 @@ def test_kill_and_restart_keeps_the_corpus(tmp_path: Path) -> None:
     assert third.client.get("/corpora/notes/documents/b").status_code == 404
     assert third.client.get("/corpora/notes/documents/c").json()["metadata"] == {"topic": "weather"}
     assert third.stop() == 0
+
+
+def test_the_first_question_has_its_answer_over_the_demo_of_an_earlier_build(
+    tmp_path: Path,
+) -> None:
+    question = {"q": "Warum verstimmt sich meine Gitarre?", "languages": "en,fr,ja", "k": "3"}
+    first = start_server(tmp_path)
+    expected = first.client.get("/similar", params=question).json()
+    assert len(expected) == 3
+    assert first.stop() == 0
+    folder = tmp_path / "corpora" / "demo"
+    (folder / INDEX_FILE).unlink()
+    with closing(sqlite3.connect(folder / STORE_FILE)) as connection:
+        connection.executescript("""
+            UPDATE vectors SET vector = (SELECT vector FROM vectors LIMIT 1);
+            ALTER TABLE corpus DROP COLUMN identity;
+            PRAGMA user_version = 3;
+        """)
+
+    second = start_server(tmp_path)
+    assert second.client.get("/similar", params=question).json() == expected
+    assert second.stop() == 0

@@ -78,6 +78,22 @@ async def test_classifiers_are_given_to_every_replica_and_fitted_by_none(tmp_pat
         assert (await running.client.get("/jobs")).json()["jobs"] == []
 
 
+@pytest.mark.filterwarnings("ignore")
+async def test_a_demo_of_other_weights_stays_and_is_told_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("milvus_lite")
+    pytest.importorskip("pymilvus")
+    first = on_engine(tmp_path).model_copy(update={"demo_corpus": True})
+    async with run_app(first) as running:
+        made = (await running.client.get("/corpora/demo")).json()
+    retrained = make_tiny_bundle(tmp_path / "retrained", seed=8)
+    async with run_app(first.model_copy(update={"model": [retrained]})) as running:
+        assert (await running.client.get("/corpora/demo")).json() == made
+    assert "The demo corpus is not encoded anew: Only the built-in engine" in caplog.text
+    assert f"'demo' was encoded by tiny with weights {made['identity']}" in caplog.text
+
+
 def test_an_engine_without_its_client_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

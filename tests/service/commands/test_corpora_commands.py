@@ -18,6 +18,7 @@ from service.inference.encoder import Encoder
 from service.search import mining
 from service.search.corpora import Corpora
 from service.search.mining import DEFAULT_THRESHOLD
+from tests.tiny_bundle import make_tiny_bundle
 
 RECORDS: list[dict[str, object]] = [
     {"id": "cat-en", "text": "The cat sleeps on the warm windowsill.", "language": "en", "year": 1},
@@ -239,6 +240,18 @@ def test_search_prints_hits_and_json(run: Run) -> None:
     grouped = run("search", "cat", "--corpus", "notes", "--group-score", "-1")
     assert "(and 2 more)" in grouped.output
     assert run("search", "cat", "--corpus", "notes", "--margin").exit_code == 0
+
+
+def test_other_weights_than_encoded_the_corpus_are_told_of(run: Run, tmp_path: Path) -> None:
+    index(run, "-", input=as_jsonl(RECORDS))
+    retrained = ("--model", str(make_tiny_bundle(tmp_path / "retrained", seed=8)))
+    sibling = ("--model", str(make_tiny_bundle(tmp_path / "sibling", name="sibling", seed=9)))
+    for command in (("search", "cat"), ("index", "-")):
+        for model, others in (((), False), (sibling, False), (retrained, True)):
+            result = run(*command, "--corpus", "notes", *model, input=b"")
+            assert result.exit_code == 0, result.output
+            assert ("/corpora/notes/reencode" in result.stderr) == others
+            assert "/reencode" not in result.stdout
 
 
 def test_search_says_what_is_wrong(run: Run) -> None:

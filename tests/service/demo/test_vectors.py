@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from service.demo.loader import read_documents
 from service.demo.vectors import read_vectors, write_vectors
 from service.inference.encoder import Encoder
 from service.inference.session import Vectors
+from service.search.corpus import STORE_FILE
 from service.settings import Settings
 from service.shipped import DEMO_CORPUS, shipped_models
 from service.telemetry.metrics import Metrics
@@ -54,7 +57,7 @@ def test_another_model_or_another_text_has_none(
     assert read_vectors(identity, path=path, corpus=corpus) is None
 
 
-def test_a_fresh_directory_is_filled_without_encoding(
+def test_a_fresh_directory_is_filled_without_encoding_and_an_older_one_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encode = Encoder.encode
@@ -70,3 +73,25 @@ def test_a_fresh_directory_is_filled_without_encoding(
         assert resources.corpora.get("demo").count() == 3000
     finally:
         close(resources)
+    as_an_earlier_build_left_it(tmp_path / "corpora" / "demo" / STORE_FILE)
+    resources = load(settings, Metrics())
+    try:
+        demo = resources.corpora.get("demo")
+        identity = resources.default_encoder.manifest.identity
+        shipped = read_vectors(identity)
+        assert shipped is not None
+        assert (demo.count(), demo.identity) == (3000, identity)
+        ids = [document.id for batch in read_documents(DEMO_CORPUS) for document in batch]
+        np.testing.assert_allclose(demo.vectors_of(ids), shipped, atol=1e-6)
+    finally:
+        close(resources)
+
+
+def as_an_earlier_build_left_it(database: Path) -> None:
+    """Make every vector another, and take out what says by which weights."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript("""
+            UPDATE vectors SET vector = (SELECT vector FROM vectors LIMIT 1);
+            ALTER TABLE corpus DROP COLUMN identity;
+            PRAGMA user_version = 3;
+        """)
