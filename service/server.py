@@ -21,6 +21,7 @@ from service.garbage import spare_what_stays
 from service.inference.opening import Opening
 from service.security.exposure import asks_for_keys, who_may_ask
 from service.settings import Settings
+from service.wording import plural
 
 
 def run_server(settings: Settings, listener: socket.socket, opening: Opening) -> int:
@@ -154,9 +155,8 @@ def banner(url: str, resources: Resources, settings: Settings) -> str:
     models = [f"{manifest.name}, {manifest.dimension} dimensions" for manifest in manifests]
     languages = dict.fromkeys(code for manifest in manifests for code in manifest.languages)
     key = "-H 'authorization: Bearer KEY' " if asks_for_keys(settings) else ""
-    corpora = [
-        f"{corpus.name} ({corpus.count():,} documents)" for corpus in resources.corpora.list()
-    ]
+    counts = {corpus.name: corpus.count() for corpus in resources.corpora.list()}
+    corpora = [f"{name} ({n:,} {plural(n, 'document')})" for name, n in counts.items()]
     classifiers = [head.name for head in resources.classifiers.list()]
     lines = [
         "",

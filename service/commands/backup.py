@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from service.commands.settings_flags import read_settings
+from service.wording import plural
 
 
 @click.command()
@@ -29,4 +30,4 @@ def backup(data: Path | None, to: Path) -> None:
 
     settings = read_settings(data=None if data is None else str(data))
     copied = back_up(settings.data, to)
-    click.echo(f"copied {len(copied)} files to {to}")
+    click.echo(f"copied {len(copied)} {plural(len(copied), 'file')} to {to}")

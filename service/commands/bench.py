@@ -15,6 +15,7 @@ import orjson
 from service.commands.model_choice import chosen_model, model_option
 from service.hardware import available_cores
 from service.inference.wishes import PrecisionWish, RuntimeWish
+from service.wording import plural
 
 if TYPE_CHECKING:
     from service.inference.encoder import Encoder
@@ -99,7 +100,7 @@ def bench(
     sample = _texts(texts)
     exact = Encoder(bundle).encode(sample[:_COMPARED])
     if not as_json:
-        click.echo(f"{bundle.manifest.name}, {len(sample):,} texts\n")
+        click.echo(f"{bundle.manifest.name}, {len(sample):,} {plural(len(sample), 'text')}\n")
         click.echo(_HEADER)
     speeds: list[Speed] = []
     for count in workers or tuple(sorted({1, available_cores()})):
@@ -108,7 +109,7 @@ def bench(
             cosine = float((encoder.encode(sample[:_COMPARED]) * exact).sum(axis=1).min())
             for tokens in _different_sizes(encoder, batch_tokens):
                 if sys.stderr.isatty():
-                    doing = f"{way.name}, {count} workers, {tokens} tokens …"
+                    doing = f"{way.name}, {count} {plural(count, 'worker')}, {tokens} tokens …"
                     click.echo(f"\r{doing}\x1b[K\r", nl=False, err=True)
                 speed = measure(
                     encoder, sample, workers=count, batch_tokens=tokens, seconds=seconds

@@ -12,6 +12,7 @@ from service.commands.given_options import refuse_given
 from service.commands.model_choice import chosen_model, model_option
 from service.commands.pipes import chunks, lines
 from service.commands.vector_output import VECTOR_FORMATS, VectorFormat, vector_writer
+from service.wording import plural
 
 if TYPE_CHECKING:
     from service.bulk.engines import EncoderChoice
@@ -144,6 +145,6 @@ def _embed_files(
         )
         line.finish(progress.encoded + progress.kept)
     click.echo(
-        f"{progress.encoded} texts encoded, {progress.kept} kept, in {progress.shards} files of "
-        f"{out}"
+        f"{progress.encoded} {plural(progress.encoded, 'text')} encoded, {progress.kept} kept, in "
+        f"{progress.shards} {plural(progress.shards, 'file')} of {out}"
     )

@@ -32,6 +32,7 @@ from service.search.fields import FieldTypes, check_types
 from service.search.incoming import Incoming
 from service.search.indexing import IndexCounts, index_documents
 from service.search.passages import PassagePolicy
+from service.wording import plural
 
 __all__ = ["FieldNames", "NewCorpus", "Reader", "run_index"]
 
@@ -93,7 +94,8 @@ def run_index(
                     f"{source.path}: {counts.inserted} new, {counts.updated} replaced, "
                     f"{counts.unchanged} unchanged"
                 )
-        click.echo(f"Corpus {corpus.name} has {corpus.info().documents} documents.")
+        count = corpus.info().documents
+        click.echo(f"Corpus {corpus.name} has {count} {plural(count, 'document')}.")
     reader.report()
 
 
@@ -138,7 +140,8 @@ class Reader:
     def report(self) -> None:
         """Fail the command where records were left out."""
         if self._broken:
-            raise click.ClickException(f"{self._broken} records are no documents; see above.")
+            what = "record is no document" if self._broken == 1 else "records are no documents"
+            raise click.ClickException(f"{self._broken} {what}; see above.")
 
     def _refuse(self, place: str, error: InputError, note: Callable[[str], None]) -> None:
         if self._strict:

@@ -11,6 +11,7 @@ import click
 from service.durable import sync
 from service.errors import InputError, in_field
 from service.security.grants import Grant, Scope, new_key, read_line, write_line
+from service.wording import plural
 
 
 @click.group()
@@ -74,7 +75,7 @@ def hash_keys(file: Path) -> None:
                 hashed += 1
         lines.append(line)
     _replace(file, "\n".join(lines) + "\n")
-    click.echo(f"{hashed} keys hashed in {file}.", err=True)
+    click.echo(f"{hashed} {plural(hashed, 'key')} hashed in {file}.", err=True)
 
 
 def _read(file: Path) -> str:

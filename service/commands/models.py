@@ -11,6 +11,7 @@ import click
 from service.bundle.library import ModelLibrary
 from service.bundle.manifest import UNKNOWN_LANGUAGE
 from service.commands.settings_flags import read_settings
+from service.wording import plural
 
 _DATA = click.option(
     "--data",
@@ -173,7 +174,8 @@ def _line(directory: Path) -> str:
 
     manifest = read_model(directory).manifest
     size = sum(entry.bytes for entry in manifest.files.values())
-    languages = f"{len(manifest.languages)} languages"
+    count = len(manifest.languages)
+    languages = f"{count} {plural(count, 'language')}"
     if manifest.languages == (UNKNOWN_LANGUAGE,):
         languages = "languages unknown"
     return (

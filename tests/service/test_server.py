@@ -23,6 +23,7 @@ from service.server import StoppingServer, banner
 from service.settings import Settings
 from service.telemetry.metrics import Metrics
 from tests.service.api.running import run_app, tiny_settings
+from tests.service.search.samples import sample_documents, sample_vectors
 from tests.tiny_bundle import make_tiny_bundle
 
 COMMAND = Path(sys.executable).with_name("interlingua")
@@ -252,7 +253,12 @@ async def test_the_lines_at_the_start_name_every_model_and_work_with_keys(
             tiny_bundle, tmp_path / "data", model=[tiny_bundle, twin], api_keys=keys
         )
         async with run_app(settings) as running:
+            corpora = running.state.resources.corpora
+            for count in range(3) if not keys else ():
+                corpus = corpora.create(f"n{count}", model="tiny", space="tiny-space", dimension=2)
+                corpus.upsert(sample_documents(count), sample_vectors(count, dimension=2))
             told = banner("http://localhost:8000", running.state.resources, settings)
+        assert "n0 (0 documents), n1 (1 document), n2 (2 documents)\n" in told
         assert "  models       tiny, 16 dimensions; twin, 16 dimensions\n" in told
         commands = [line for line in told.splitlines() if line.startswith("  curl")]
         assert len(commands) == 3

@@ -168,8 +168,12 @@ def test_broken_records_are_named_and_the_rest_goes_in(run: Run, tmp_path: Path)
     result = run("index", "notes.jsonl", "--corpus", "notes")
     assert result.exit_code == 1
     assert [int(n) for n in re.findall(r"notes.jsonl: record (\d+):", result.output)] == [1, 2, 3]
+    assert "Corpus notes has 1 document.\n" in result.output
     assert "3 records are no documents" in result.output
-    assert set(corpus_documents(tmp_path)) == {"b"}
+    again = run("index", "-", "--corpus", "notes", input=b'{"id": "c", "text": "fine"}\n[]\n')
+    assert "Corpus notes has 2 documents.\n" in again.output
+    assert "1 record is no document;" in again.output
+    assert set(corpus_documents(tmp_path)) == {"b", "c"}
     strict = run("index", "notes.jsonl", "--corpus", "notes", "--strict")
     assert strict.exit_code == 1
     assert "record 1" in strict.output

@@ -38,6 +38,9 @@ def test_from_import_to_remove(source: Path, tmp_path: Path) -> None:
     assert result.output.startswith("tiny-t5  16 dimensions")
     assert "tiny-t5  16 dimensions" in run(data, "list").output
     assert "interlingua-fast" in run(data, "list").output
+    assert "  2 languages  " in run(data, "list").output
+    german = run(data, "import", str(source), "--name", "german", "--language", "de")
+    assert "  1 language  " in german.output
 
     manifest = json.loads(run(data, "inspect", "tiny-t5").output)
     assert manifest["languages"] == ["de", "en"]
@@ -122,7 +125,7 @@ def test_a_directory_that_others_made_encodes_whole_files_too(source: Path, tmp_
     texts = tmp_path / "notes.txt"
     texts.write_text("cat\n")
     command = ["embed", str(texts), "--model", str(source), "--out", str(tmp_path / "vectors")]
-    for said in ("1 texts encoded, 0 kept", "0 texts encoded, 1 kept"):
+    for said in ("1 text encoded, 0 kept, in 1 file of", "0 texts encoded, 1 kept"):
         result = CliRunner().invoke(main, command)
         assert result.exit_code == 0, result.output
         assert said in result.output
