@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     required=True,
-    help="Bundle, run, Hugging Face directory with ONNX weights, or the URL of a server.",
+    help="Bundle, run, or Hugging Face directory with ONNX weights; the name of a shipped or "
+    "imported model; or the URL of a server.",
 )
 @click.option(
     "--protocol",

@@ -74,8 +74,8 @@ def open_model(place: str | Path) -> SentenceModel:
             "There is no such directory.",
             field="--model",
             given=str(place),
-            remedy="Name a bundle, a run, a Hugging Face directory with ONNX weights, or a URL "
-            "that begins with http.",
+            remedy="Name a bundle, a run, a Hugging Face directory with ONNX weights, a model that "
+            "`interlingua models list` shows, or a URL that begins with http.",
         )
     if (directory / HEAD_FILE).exists():
         raise InputError(
