@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from service.demo.loader import DEMO_NAME, load_demo
 from service.demo.renewal import renew_demo
 from service.demo.vectors import read_vectors
 from service.errors import InterlinguaError
-from service.inference.encoder import Encoder
+from service.inference.encoder import DOCUMENT_PROMPTS, Encoder
 from service.inference.engine import Engine
 from service.inference.execution import Execution
 from service.inference.guarded import Recovery, guard
@@ -178,8 +179,10 @@ def _renew_demo(resources: Resources, workers: int) -> None:
 def _encode(encoder: Encoder, texts: Sequence[str], workers: int) -> Vectors:
     share = -(-len(texts) // workers)
     parts = [texts[start : start + share] for start in range(0, len(texts), share)]
+    prefix = encoder.prompt_prefix(encoder.prompt_among(DOCUMENT_PROMPTS))
+    encode = partial(encoder.encode, prefix=prefix)
     with ThreadPoolExecutor(workers) as threads:
-        return np.concatenate(list(threads.map(encoder.encode, parts)))
+        return np.concatenate(list(threads.map(encode, parts)))
 
 
 def _tell_of_other_weights(resources: Resources) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from service.inference.encoder import Encoder
@@ -68,3 +69,15 @@ async def test_reranking(searching: Running, expected: float) -> None:
         await searching.client.post("/rerank", json={"query": ASKED, "texts": [TEXT]})
     ).json()
     assert place["score"] == pytest.approx(expected, abs=1e-5)
+
+
+async def test_the_demo_corpus(
+    searching_bundle: Path, tmp_path: Path, tiny_encoder: Encoder
+) -> None:
+    settings = tiny_settings(searching_bundle, tmp_path, demo_corpus=True)
+    async with run_app(settings) as running:
+        demo = running.state.resources.corpora.get("demo")
+        documents = demo.page(limit=3).documents
+        stored = demo.vectors_of([document.id for document in documents])
+    expected = tiny_encoder.encode([f"text: {document.text}" for document in documents])
+    np.testing.assert_allclose(stored, expected, atol=1e-5)
