@@ -30,6 +30,7 @@ from training.data.corpus import Corpus
 from training.data.mixing import Mixing, make_buckets
 from training.data.scored_pairs import ScoredPairs
 from training.development import encode
+from training.objectives.correlation import correlation
 from training.objectives.ranking import symmetric_ranking
 from training.schedules import LinearDecay
 from training.teacher import TeacherVectors
@@ -195,7 +196,7 @@ def _fitted(
     def correlated(of: _Scored) -> Tensor:
         rows = _rows(draw, len(of.scores))
         cosines = (mapped(of.first[:, rows]) * mapped(of.second[:, rows])).sum(1)
-        return _correlation(cosines, of.scores[rows])
+        return correlation(cosines, of.scores[rows])
 
     def held(of: _Translated) -> Tensor:
         rows = _rows(draw, len(of.teacher))
@@ -228,8 +229,3 @@ def _sum(vectors: Tensor, weights: Tensor) -> Tensor:
 def _rows(draw: np.random.Generator, count: int) -> Tensor:
     """Return the numbers of a batch, none twice."""
     return torch.from_numpy(draw.permutation(count)[:_BATCH])
-
-
-def _correlation(one: Tensor, other: Tensor) -> Tensor:
-    """Return Pearson's correlation of two [B]."""
-    return functional.cosine_similarity(one - one.mean(), other - other.mean(), dim=0)

@@ -214,6 +214,16 @@ def prepare_scored_pairs(
     return work.keep("scored.json", make, save=save_scored_pairs, load=load_scored_pairs)
 
 
+def joined(before: Sequence[DataSource], now: Sequence[DataSource]) -> tuple[DataSource, ...]:
+    """Return the sources of two trainings of the same weights, each once with its larger count."""
+    found = {source.name: source for source in before}
+    for source in now:
+        known = found.get(source.name)
+        if known is None or known.sentence_pairs < source.sentence_pairs:
+            found[source.name] = source
+    return tuple(found.values())
+
+
 def provenance(corpus: Corpus, scored: Sequence[ScoredPairs] = ()) -> tuple[DataSource, ...]:
     """Return what the model's card has to say of each source."""
     counts = Counter(corpus.pairs_by_source())

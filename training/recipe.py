@@ -60,6 +60,7 @@ class Stage(Generic[Taken]):
 
     name: str
     build: Callable[[Taken, Workspace], Phase[Any]]
+    needed: Callable[[Taken], bool] = lambda _: True  # by parameters that may take its place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -188,7 +188,8 @@ def train(
     directory = run.work.directory
     first = training_alone(directory, run.described) if rank() == 0 else nullcontext()
     with first, _begun(run), _counted(directory):
-        for place, stage in enumerate(run.recipe.stages):
+        stages = [stage for stage in run.recipe.stages if stage.needed(run.parameters)]
+        for place, stage in enumerate(stages):
             torch.manual_seed(getattr(run.parameters, "seed", 0))
             with first_process_first():  # the others find what it has made
                 phase = stage.build(run.parameters, run.work)
@@ -200,7 +201,7 @@ def train(
                 run.work.stage(stage.name),
                 device=run.work.device,
                 progress=run.work.progress,
-                built_on=any(_is_begun(run, later) for later in run.recipe.stages[place + 1 :]),
+                built_on=any(_is_begun(run, later) for later in stages[place + 1 :]),
             ).run()
             early = ", stopped early" if outcome.stopped_early else ""
             run.work.progress.note(

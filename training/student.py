@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn import functional
 
+from training.data.scored_batches import ScoredBatch
 from training.data.taught_batches import TaughtBatch
 from training.encoders.contextual import ContextualEncoder
 from training.encoders.settled import SettledLayers
+from training.objectives.correlation import correlation
 from training.objectives.distillation import distance_to_teacher
 from training.objectives.taught import teacher_ranking
 from training.parallel import gather_rows, part
@@ -29,6 +31,7 @@ class StudentWeights:
             `widths` a batch, in turn.
         widths: To which vectors may be cut.
         temperature: Of both rankings.
+        scores: People's scores of pairs, where a batch has any.
     """
 
     distillation: float
@@ -37,6 +40,7 @@ class StudentWeights:
     nested: float
     widths: tuple[int, ...]
     temperature: float
+    scores: float = 0.0
 
 
 class Student(nn.Module):
@@ -74,7 +78,19 @@ class Student(nn.Module):
             losses["nested"] = weights.nested * self._ranking(
                 functional.normalize(vectors, dim=1), batch, width=width
             )
+        if weights.scores and batch.scored is not None:
+            losses["scores"] = weights.scores * self._disagreement(batch.scored)
         return losses
+
+    def _disagreement(self, scored: ScoredBatch) -> Tensor:
+        """Return 1 less the correlation of the pairs' cosines with their scores."""
+        rows = part(len(scored.sentences))
+        layers, static = (
+            gather_rows(half, len(scored.sentences))
+            for half in self.encoder.halves(scored.sentences.part(rows))
+        )
+        first, second = functional.normalize(layers + static, dim=1).chunk(2)
+        return 1 - correlation((first * second).sum(1), scored.scores)
 
     def _ranking(self, vectors: Tensor, batch: TaughtBatch, *, width: int | None = None) -> Tensor:
         """Return the ranking loss by the first `width` dimensions; by all where None."""

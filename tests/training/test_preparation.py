@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from service.bundle.manifest import DataSource
 from service.errors import InputError
 from training.data.corpus import CorpusPlan
 from training.data.folder import DataFolder
-from training.preparation import prepare_corpus
+from training.preparation import joined, prepare_corpus
 from training.workspace import Workspace
 
 _PLAN = CorpusPlan(sources=("tatoeba",), languages=("de", "en"), partners=0)
@@ -64,3 +65,13 @@ def test_what_research_may_read_is_not_shared_with_what_ships(tmp_path: Path) ->
     assert _prepare(tmp_path, "research", plan, research=True)
     with pytest.raises(InputError, match="multi30k"):
         _prepare(tmp_path, "ships", plan)
+
+
+def test_sources_of_two_trainings_are_named_once_with_the_larger_count() -> None:
+    def source(name: str, pairs: int) -> DataSource:
+        return DataSource(name=name, licence="CC0", attribution="us", sentence_pairs=pairs)
+
+    before, now = (source("news", 5), source("words", 7)), (source("news", 9), source("talk", 2))
+    assert joined(before, now) == (source("news", 9), source("words", 7), source("talk", 2))
+    assert joined(now, before)[0] == source("news", 9)
+    assert joined((), now) == now

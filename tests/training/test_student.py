@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 import torch
+from scipy.stats import pearsonr
 from torch import Tensor
+from torch.nn import functional
 
 from training.data.batches import Sentences
+from training.data.scored_batches import ScoredBatch
 from training.data.taught_batches import TaughtBatch
 from training.encoders.bert import BertBody
 from training.encoders.contextual import ContextualEncoder
@@ -57,6 +61,19 @@ def test_terms_are_weighted_and_widths_take_turns() -> None:
 def test_a_term_without_weight_is_not_computed() -> None:
     losses = make_student(replace(WEIGHTS, nested=0.0, alone=0.0))(make_batch())
     assert losses.keys() == {"distillation", "ranking"}
+
+
+def test_scores_of_pairs_are_a_term_where_a_batch_has_any() -> None:
+    student = make_student(replace(WEIGHTS, nested=0.0, alone=0.0, scores=2.0))
+    assert "scores" not in student(make_batch())
+    # Four pairs: the first sentences, then the second ones.
+    sentences = Sentences(torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 9]), torch.tensor([1] * 7 + [2]))
+    scores = torch.tensor([4.0, 1.0, 0.0, 3.0])
+    found = student(replace(make_batch(), scored=ScoredBatch(sentences, scores)))["scores"]
+    vectors = functional.normalize(sum(student.encoder.halves(sentences)), dim=1)  # type: ignore[arg-type]
+    cosines = (vectors[:4] * vectors[4:]).sum(1)
+    expected = 2 * (1 - pearsonr(cosines.detach(), scores).statistic)
+    assert found.item() == pytest.approx(expected, abs=1e-5)
 
 
 def test_it_comes_nearer_to_its_teacher() -> None:

@@ -20,6 +20,7 @@ from torch import Tensor
 from training.data.batches import Sentences, State
 from training.data.corpus import Corpus
 from training.data.mixing import Mixing, make_buckets
+from training.data.scored_batches import ScoredBatch, ScoredBatches
 from training.data.tokens import TokenTable
 from training.teacher import TeacherVectors
 
@@ -36,17 +37,20 @@ class TaughtBatch:
         targets: float32 [B, D], the teacher's vectors of their English.
         negatives: float32 [N, D], the teacher's vectors of other sentences.
         number: Of the batch, from 0.
+        scored: Pairs that people have scored, where there are any.
     """
 
     sentences: Sentences
     targets: Tensor
     negatives: Tensor
     number: int
+    scored: ScoredBatch | None = None
 
     @property
     def words(self) -> int:
         """Tokens that are encoded."""
-        return self.sentences.ids.shape[0]
+        scored = self.scored.sentences.ids.shape[0] if self.scored is not None else 0
+        return self.sentences.ids.shape[0] + scored
 
     def to(self, device: torch.device) -> Self:
         """Return a copy on `device`."""
@@ -55,6 +59,7 @@ class TaughtBatch:
             self.targets.to(device),
             self.negatives.to(device),
             self.number,
+            self.scored.to(device) if self.scored is not None else None,
         )
 
 
@@ -87,6 +92,7 @@ class TaughtBatches:
         mixing: How often which language and source is drawn.
         plan: What a batch holds.
         pivot: The teacher's language.
+        scored: Makes the pairs with scores of a batch; None where there are none.
         seed: Of what is drawn.
     """
 
@@ -99,6 +105,7 @@ class TaughtBatches:
         plan: TaughtPlan,
         *,
         pivot: str = "en",
+        scored: ScoredBatches | None = None,
         seed: int,
     ) -> None:
         own = corpus.languages.index(pivot)
@@ -115,6 +122,7 @@ class TaughtBatches:
         self._tokens = tokens
         self._teacher = teacher
         self._plan = plan
+        self._scored = scored
         self._seed = seed
         self._chunk = self._place = self._drawn = 0
         self._ready: list[npt.NDArray[np.int64]] | None = None
@@ -166,6 +174,7 @@ class TaughtBatches:
             torch.from_numpy(targets),
             torch.from_numpy(vectors[others].astype(np.float32)),
             self._drawn,
+            self._scored.batch(self._drawn) if self._scored is not None else None,
         )
 
     def state_dict(self) -> State:

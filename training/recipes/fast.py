@@ -99,7 +99,7 @@ class Parameters(TextParameters):
     weight_power: float = 0.8  # of token weights when the training is over; 1 leaves them alone
     whitening: float = 0.2  # of what is exported; 0 leaves the vectors as they were trained
     scored: tuple[str, ...] = ("sts_ja_ko",)  # sets of scored pairs that the last map is fitted on
-    scored_steps: Size = 400  # of that fit
+    scored_steps: int = 400  # of that fit; 0 leaves the vectors as they are
     scored_kept: Weight = 100.0  # weight of where vectors are, in it
     precision: Precision = "int4"  # of the stored table
     max_tokens: Size = 512  # of a text that is served
@@ -310,7 +310,7 @@ def closeness_of(
 ) -> npt.NDArray[np.float32]:
     """Return the last map [D, D] of vectors that are the sum of `parts`."""
     pairs = scored_of(p, work)
-    if not pairs:
+    if not pairs or not p.scored_steps:
         return np.eye(p.dimension, dtype=np.float32)
     work.progress.title("closeness: a map of the vectors towards people's scores")
     translations = taught_translations(

@@ -17,7 +17,6 @@ another.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -29,6 +28,7 @@ from training.averaging import blend
 from training.closeness import Summand
 from training.data.batches import PairBatch
 from training.data.corpus import Corpus
+from training.data.scored_batches import ScoredBatches
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
 from training.development import HeldOutSearch
 from training.devices import fast_dtype
@@ -38,15 +38,14 @@ from training.encoders.mapped import Mapped
 from training.encoders.product_vectors import ProductVectors, product_vectors
 from training.encoders.settled import SettledLayers
 from training.encoders.static import StaticEncoder, flatten_lengths
-from training.encoders.token_network import TokenNetwork, fit_token_network, word_pairs
+from training.encoders.token_network import TokenNetwork
 from training.export import Model
-from training.graphs.compressed import compressed_graph, round_weights
-from training.graphs.static import Precision, store
-from training.graphs.traced import traced_graph
 from training.loop import LoopOptions, Phase
+from training.mini_model import mini_model
+from training.mini_parts import MiniParts, parts_of_bundle
 from training.optimisers import RowAdam
 from training.parameters import Part, Rate, Size, Weight
-from training.preparation import provenance
+from training.preparation import joined, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.recipes import fast
 from training.rounding import keep_rounded, leave_rounded
@@ -57,14 +56,11 @@ from training.student import Student, StudentWeights
 from training.teacher import (
     DIMENSION,
     PLACES,
-    SPACE,
     empty_body,
     teacher_parts,
-    teacher_tokenizer,
-    word_counts,
 )
-from training.translation import SHARED
 from training.vocabulary import PieceKind
+from training.words_network import NetworkPlan, network_to_words
 from training.workspace import Workspace
 
 STATIC, LAYERS, SETTLED, BESIDE = "static", "layers", "settled", "beside"
@@ -100,11 +96,15 @@ class Parameters(fast.Parameters):
     layers_kept: Part = 0.1  # part of the weights before training, in what comes after
     static_weight: Weight = 1.5  # of the static half, as the layers are trained
     read_parts: Size = 96  # of what the layers read of a token: a byte each
-    settled_steps: Size = 2400
+    settled_steps: int = 2400  # 0, with `start`, leaves the layers as they are there
     settled_rate: Rate = 1e-4  # AdamW's, of the layers
     settled_books_rate: Rate = 5e-4  # and of what they read
     settled_decay: float = 0.6  # part of the steps, at the end
     settled_kept: Part = 0.1  # part of the teacher's own layers, in what is exported
+    settled_scores: Weight = 5.0  # of people's scores of pairs
+    settled_pairs: Size = 32  # with scores, of a batch
+    # A bundle of this recipe whose layers are settled further; all else is as it is there.
+    start: str | None = None
     beside_pieces: Size = 52_000  # of the second vocabulary ...
     beside_kind: PieceKind = "bpe"  # ... which cuts otherwise
     beside_further: Weight = 0.35  # of a further language's share of its sample
@@ -118,6 +118,8 @@ class Parameters(fast.Parameters):
         for decay in (self.layers_decay, self.settled_decay):
             if not 0 < decay <= 1 - self.layers_warm_up:
                 raise ValueError("a decay is above 0, and at most what layers_warm_up leaves")
+        if not self.settled_steps and self.start is None:
+            raise ValueError("settled_steps is 0 only where layers are taken from a bundle: start")
         if not 0 <= self.beside_power <= 1:
             raise ValueError("beside_power lies between 0 and 1")
         if self.dimension % self.read_parts:
@@ -169,7 +171,13 @@ def build_layers(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
 
 
 def _batches(
-    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary, *, seed: int
+    p: Parameters,
+    work: Workspace,
+    corpus: Corpus,
+    vocabulary: ServedVocabulary,
+    *,
+    scored: ScoredBatches | None = None,
+    seed: int,
 ) -> TaughtBatches:
     """Return what the layers are trained on."""
     plan = TaughtPlan(
@@ -181,7 +189,7 @@ def _batches(
     )
     tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     teacher = fast.teacher_of(p, work, corpus)
-    return TaughtBatches(corpus, tokens, teacher, fast.mixing_of(p), plan, seed=seed)
+    return TaughtBatches(corpus, tokens, teacher, fast.mixing_of(p), plan, scored=scored, seed=seed)
 
 
 def _options(p: Parameters, steps: int) -> LoopOptions:
@@ -200,45 +208,31 @@ def _encoder(
     """Return the encoder as the second stage begins: the first's vectors, the teacher's layers."""
     table = flatten_lengths(work.trained(STATIC)["encoder.table"].cpu(), p.weight_power)
     words, body = teacher_parts()
-    network = TokenNetwork(DIMENSION, p.inner)
-
-    def fit() -> TokenNetwork:
-        tokenizer = teacher_tokenizer()
-        names = tokenizer.decode(list(range(tokenizer.vocabulary_size)))
-        counts = word_counts(corpus, tokenizer, seed=p.seed)
-        inputs, outputs, rows = word_pairs(table, vocabulary.tokenizer, names, words)
-        told = fit_token_network(
-            network, inputs, outputs, counts[rows].sqrt(), steps=p.fitting_steps, seed=p.seed
-        )
-        work.progress.note(f"{len(rows):,} English words, {told:.1%} of their vectors told")
-        return network
-
-    def load(path: Path) -> TokenNetwork:
-        network.load_state_dict(torch.load(path, weights_only=True))
-        return network
-
-    work.progress.title("network: from static vectors to the teacher's words")
-    work.keep(
-        "network.pt", fit, save=lambda made, path: torch.save(made.state_dict(), path), load=load
-    )
+    plan = NetworkPlan(inner=p.inner, steps=p.fitting_steps, seed=p.seed)
+    network = network_to_words(work, corpus, table, vocabulary.tokenizer, words, plan)
     return ContextualEncoder(
-        table,
-        network,
-        body,
-        static_weight=p.static_weight,
-        products=_products(p, work),
+        table, network, body, static_weight=p.static_weight, products=_products(p, work)
     )
 
 
 def build_settled(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     """Put the parts of the third stage together."""
+    # Before the text is read, which takes minutes: it may be no bundle to go on from.
+    started = None if p.start is None else _started(p, work)
     corpus = fast.corpus_of(p, work)
-    vocabulary = fast.vocabulary_of(p, work, corpus)
-    encoder = _settling(p, work, corpus, vocabulary).to(work.device)
+    if started is None:
+        vocabulary = fast.vocabulary_of(p, work, corpus)
+        encoder = _settling(p, work, corpus, vocabulary)
+    else:
+        vocabulary, encoder = started.vocabulary, started.layers
+    encoder.products = _products(p, work)
+    keep_rounded(encoder)
+    encoder = encoder.to(work.device)
     layers = encoder.body.parameters()
+    scored = _scored(p, work, vocabulary)
     return Phase(
         system=Student(encoder, replace(_weights(p), alone=0.0)),
-        batches=_batches(p, work, corpus, vocabulary, seed=p.seed + 1),
+        batches=_batches(p, work, corpus, vocabulary, scored=scored, seed=p.seed + 1),
         optimisers=(
             AdamW(layers, lr=p.settled_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
             AdamW([encoder.read.books], lr=p.settled_books_rate, weight_decay=0.0, fused=True),
@@ -248,6 +242,21 @@ def build_settled(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
         ),
         develop=HeldOutSearch(encoder, vocabulary.tokenizer, corpus.held_out, work.device),
         options=_options(p, p.settled_steps),
+    )
+
+
+def _started(p: Parameters, work: Workspace) -> MiniParts:
+    return parts_of_bundle(
+        work, str(p.start), empty_body(), read_parts=p.read_parts, places=p.max_tokens
+    )
+
+
+def _scored(p: Parameters, work: Workspace, vocabulary: ServedVocabulary) -> ScoredBatches | None:
+    pairs = fast.scored_of(p, work) if p.settled_scores else []
+    if not pairs:
+        return None
+    return ScoredBatches(
+        pairs, vocabulary.tokenizer, size=p.settled_pairs, longest=p.longest, seed=p.seed
     )
 
 
@@ -265,13 +274,8 @@ def _settling(
     with torch.inference_mode():
         read = encoder.network(encoder.table).numpy()
     occurrences = np.bincount(tokens.ids, minlength=vocabulary.size)
-    settled = SettledLayers(
-        product_vectors(read, occurrences, parts=p.read_parts, seed=p.seed),
-        encoder.body,
-        products=_products(p, work),
-    )
-    keep_rounded(settled)
-    return settled
+    books = product_vectors(read, occurrences, parts=p.read_parts, seed=p.seed)
+    return SettledLayers(books, encoder.body)
 
 
 def _products(p: Parameters, work: Workspace) -> torch.dtype:
@@ -295,6 +299,7 @@ def _beside(p: Parameters) -> Parameters:
 
 def _weights(p: Parameters) -> StudentWeights:
     return StudentWeights(
+        scores=p.settled_scores,
         distillation=p.layers_distillation,
         ranking=p.layers_ranking,
         alone=p.layers_alone,
@@ -307,66 +312,49 @@ def _weights(p: Parameters) -> StudentWeights:
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: layers and table as they are stored, and the same in torch."""
     corpus = fast.corpus_of(p, work)
-    vocabulary = fast.vocabulary_of(p, work, corpus)
-    settled = SettledLayers(
-        ProductVectors.empty(vocabulary.size, DIMENSION, p.read_parts), empty_body()
-    )
-    keep_rounded(settled)
-    work.fill(Student(settled, _weights(p)), SETTLED)
-    if p.settled_kept:
-        start = teacher_parts()[1]
-        keep_rounded(start)
-        blend(settled.body, start, p.settled_kept)
-    leave_rounded(settled)
-    settled.body.places = nn.Parameter(settled.body.places[: p.max_tokens].clone())
-    whitening = fast.whitening_of(p, corpus, vocabulary, settled)
-    second = fast.vocabulary_of(_beside(p), work, corpus, part=f"-{BESIDE}")
-    table = fast.exported_table(_beside(p), work, corpus, second, stage=BESIDE)
+    made = _made(p, work, corpus)
     parts = (
-        Summand(Mapped(settled, whitening), vocabulary.tokenizer),
-        Summand(StaticEncoder(table), second.tokenizer, p.beside_weight),
+        Summand(Mapped(made.layers, made.map), made.vocabulary.tokenizer),
+        Summand(StaticEncoder(made.table), made.second.tokenizer, p.beside_weight),
     )
     closeness = fast.closeness_of(p, work, corpus, parts)
-    own = Mapped(settled, whitening @ closeness)
-    served = Beside(own, table @ torch.from_numpy(closeness), weight=p.beside_weight)
-    both = vocabulary.with_beside(second)
-    return Model(
-        towers={SHARED: both.tower(mini_graph(served, p.precision), served.rectangle)},
-        name="interlingua-mini",
-        family="transformer",
-        description=(
-            "Six transformer layers over one vocabulary, and static token vectors of another "
-            "beside them, for search across languages and classification. The layers began as "
-            "those of all-MiniLM-L6-v2 (sentence-transformers, Apache-2.0) and were changed by "
-            "training on: sentences of all languages towards that model's vectors of their English."
-        ),
-        space=SPACE,
-        dimension=p.dimension,
-        cuts=p.cuts,
-        languages=p.languages,
-        max_tokens=p.max_tokens,
-        pooling="mean",
-        precision=p.precision if p.precision == "fp32" else f"{p.precision} vectors and layers",
-        limits=(
-            f"Of a text longer than {p.max_tokens} tokens only the beginning counts.",
-            "The order of words is read and hardly used: of a sentence's translation and the same "
-            "words in another order, the translation is nearer little more often than by chance.",
-            "Words of languages that it was not trained for fall into meaningless pieces.",
-        ),
-        research=p.research,
-        data=provenance(corpus, fast.scored_of(p, work)),
+    data = joined(made.data, provenance(corpus, fast.scored_of(p, work)))
+    return mini_model(made, closeness, p, weight=p.beside_weight, data=data)
+
+
+def _made(p: Parameters, work: Workspace, corpus: Corpus) -> MiniParts:
+    """Return all that was trained, before the last map."""
+    if p.start is not None:
+        made = _started(p, work)
+        _finish(made.layers, p, work)
+        return made
+    vocabulary = fast.vocabulary_of(p, work, corpus)
+    read = ProductVectors.empty(vocabulary.size, DIMENSION, p.read_parts)
+    layers = SettledLayers(read, empty_body())
+    _finish(layers, p, work)
+    second = fast.vocabulary_of(_beside(p), work, corpus, part=f"-{BESIDE}")
+    return MiniParts(
+        vocabulary,
+        layers,
+        fast.whitening_of(p, corpus, vocabulary, layers),
+        second,
+        fast.exported_table(_beside(p), work, corpus, second, stage=BESIDE),
     )
 
 
-def mini_graph(served: Beside, precision: Precision) -> bytes:
-    """Return the graph of `served`, whose weights are rounded to what the graph stores of them."""
-    if precision == "fp32":
-        return traced_graph(served, features=(2,))
-    table = store(served.table.detach().numpy(), precision)
-    round_weights(served)
-    served.table = nn.Parameter(torch.from_numpy(table.widened()))
-    graph = traced_graph(served, features=(2,))
-    return compressed_graph(graph, name="encoder.table", table=table)
+def _finish(layers: SettledLayers, p: Parameters, work: Workspace) -> None:
+    """Give `layers` the weights that the third stage came to, as they are stored."""
+    if not p.settled_steps:
+        return
+    keep_rounded(layers)
+    work.fill(Student(layers, _weights(p)), SETTLED)
+    if p.settled_kept:
+        start = teacher_parts()[1]
+        start.places = nn.Parameter(start.places[: len(layers.body.places)].clone())
+        keep_rounded(start)
+        blend(layers.body, start, p.settled_kept)
+    leave_rounded(layers)
+    layers.body.places = nn.Parameter(layers.body.places[: p.max_tokens].clone())
 
 
 def _network(p: Parameters) -> nn.Module:
@@ -376,16 +364,24 @@ def _network(p: Parameters) -> nn.Module:
     return Beside(SettledLayers(read, empty_body()), table, weight=p.beside_weight)
 
 
+def _from_nothing(p: Parameters) -> bool:
+    return p.start is None
+
+
+def _settles(p: Parameters) -> bool:
+    return p.settled_steps > 0
+
+
 RECIPE = Recipe(
     name="mini",
     summary="the teacher's layers beside static vectors; distillation + ranking",
     scales=SCALES,
     minutes=350,
     stages=(
-        Stage(name=STATIC, build=fast.build),
-        Stage(name=LAYERS, build=build_layers),
-        Stage(name=SETTLED, build=build_settled),
-        Stage(name=BESIDE, build=build_beside),
+        Stage(name=STATIC, build=fast.build, needed=_from_nothing),
+        Stage(name=LAYERS, build=build_layers, needed=_from_nothing),
+        Stage(name=SETTLED, build=build_settled, needed=_settles),
+        Stage(name=BESIDE, build=build_beside, needed=_from_nothing),
     ),
     model=model,
     network=_network,

@@ -7,9 +7,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import torch
 
+from service.text.vocabulary import Vocabulary, WordTokenizer
 from tests.training.made import LANGUAGES, make_corpus, make_tokens
 from training.data.mixing import Mixing
+from training.data.scored_batches import ScoredBatches
+from training.data.scored_pairs import ScoredPairs
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
 from training.teacher import TeacherVectors
 
@@ -32,6 +36,20 @@ def make_batches(**changes: object) -> TaughtBatches:
     vectors[:, 0] = english
     teacher = TeacherVectors(row, vectors)
     return TaughtBatches(CORPUS, TOKENS, teacher, Mixing(), PLAN, seed=1, **changes)  # type: ignore[arg-type]
+
+
+def test_pairs_with_scores_come_by_the_number_of_the_batch() -> None:
+    tokenizer = WordTokenizer(Vocabulary(lower=True, words=("hand", "foot", "head")))
+    pairs = ScoredPairs("made", "en", ["hand", "foot"], ["head foot", "head"], [1.0, 2.0])
+    scored = ScoredBatches([pairs], tokenizer, size=2, longest=4, seed=0)
+    batches = make_batches(scored=scored)
+    for number in range(3):
+        batch = batches.draw()
+        assert batch.scored is not None
+        torch.testing.assert_close(batch.scored.scores, scored.batch(number).scores)
+        assert batch.words == len(batch.sentences.ids) + 5
+        assert batch.to(torch.device("cpu")).scored is not None
+    assert make_batches().draw().scored is None
 
 
 def sentences_of(batch: TaughtBatch) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from service.inference.encoder import Encoder
 from training.metrics import read_metrics
 from training.recipe import change
 from training.recipes import mini
-from training.run import Run, change_export, open_run, write
+from training.run import Run, change_export, open_run, train, write
 from training.teacher import SPACE, Teacher
 
 pytestmark = pytest.mark.slow
@@ -60,6 +60,43 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
         assert losses[-1] < losses[0]
 
 
+def test_layers_of_a_bundle_are_settled_further(bundle: Bundle, tmp_path: Path) -> None:
+    start = f"start={bundle.directory}"
+    further = open_run("mini", "smoke", tmp_path / "run", assignments=[start])
+    found = train(further)
+    assert found is not None
+    assert [path.parent.name for path in further.work.directory.glob("*/metrics.jsonl")] == [
+        "settled"
+    ]
+    assert found.manifest.files.keys() == bundle.manifest.files.keys()
+    for name in ("tokenizer.model", "tokenizer-beside.model"):
+        assert found.manifest.files[name] == bundle.manifest.files[name]
+    texts = ["The doctor buys the house.", "A teacher reads the letter."]
+    cosines = (Encoder(found).encode(texts) * Encoder(bundle).encode(texts)).sum(axis=1)
+    assert 0.8 < cosines.min() < 0.99999
+    rows = read_metrics(further.work.stage("settled") / "metrics.jsonl", "train")
+    assert all("scores" in row for row in rows)
+
+
+def test_of_a_bundle_the_last_map_alone_is_fitted_anew(bundle: Bundle, tmp_path: Path) -> None:
+    changes = [f"start={bundle.directory}", "settled_steps=0", "scored_kept=1000"]
+    run = open_run("mini", "smoke", tmp_path / "run", assignments=changes)
+    found = train(run)
+    assert found is not None
+    assert not list(run.work.directory.glob("*/metrics.jsonl"))
+    texts = ["The doctor buys the house.", "A teacher reads the letter."]
+    cosines = (Encoder(found).encode(texts) * Encoder(bundle).encode(texts)).sum(axis=1)
+    assert 0.99 < cosines.min() < 0.9999999
+
+
+@pytest.mark.parametrize("given", ["interlingua-fast", "nowhere"])
+def test_only_a_bundle_of_its_kind_is_gone_on_with(given: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no bundle of the recipe mini") as raised:
+        train(open_run("mini", "smoke", tmp_path / "run", assignments=[f"start={given}"]))
+    assert given in str(raised.value)
+    assert not (tmp_path / "run" / "settled").exists()
+
+
 @pytest.mark.parametrize(
     ("assignment", "said"),
     [
@@ -71,6 +108,7 @@ def test_each_stage_comes_nearer(run: Run, bundle: Bundle) -> None:
         ("read_parts=100", "divides the dimension"),
         ("layers_kept=1", "below 1"),
         ("settled_kept=1", "below 1"),
+        ("settled_steps=0", "taken from a bundle"),
         ("whitening=2", "between 0 and 1"),
         ("scored_kept=-1", "0 or more"),
     ],
