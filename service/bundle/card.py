@@ -39,6 +39,8 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     took = f", {recipe.seconds / 60:.0f} minutes" if recipe.seconds else ""
     machine = f" on {recipe.machine}" if recipe.machine else ""
     yield f"`interlingua train {recipe.name} --scale {recipe.scale}`{took}{machine}.\n"
+    if start := recipe.parameters.get("start"):
+        yield f"It began from the weights that `{start}` had then; the data are those of both.\n"
     if recipe.parameters:
         yield "| parameter | value |\n|---|---|"
         yield from (f"| {name} | {value} |" for name, value in recipe.parameters.items())

@@ -43,6 +43,14 @@ def test_card_says_what_the_manifest_says(tiny_bundle: Path) -> None:
         assert expected in card
 
 
+def test_card_says_which_weights_training_began_from(tiny_bundle: Path) -> None:
+    manifest = read_bundle(tiny_bundle).manifest
+    assert "began from" not in render_card(manifest)
+    recipe = manifest.recipe.model_copy(update={"parameters": {"start": "another", "steps": 4}})
+    card = render_card(manifest.model_copy(update={"recipe": recipe}))
+    assert "began from the weights that `another` had then" in card
+
+
 def test_card_lies_beside_the_manifest(tiny_bundle: Path) -> None:
     manifest = read_bundle(tiny_bundle).manifest
     assert (tiny_bundle / "CARD.md").read_text(encoding="utf-8") == render_card(manifest)
