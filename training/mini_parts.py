@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from training.encoders.product_vectors import ProductVectors
 from training.encoders.settled import SettledLayers
 from training.graphs.reread import reread
 from training.served_vocabulary import ServedVocabulary
-from training.workspace import Workspace
+from training.workspace import Workspace, copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def parts_of_bundle(
         InputError: There is no bundle, or one of another kind or other sizes.
     """
 
-    def copy() -> Path:
+    def find() -> Path:
         try:
             bundle = read_bundle(chosen_model(Path(place)))
         except BundleError as error:
@@ -72,10 +71,7 @@ def parts_of_bundle(
             raise _refused(place, "it has no second vocabulary beside its layers")
         return bundle.directory
 
-    def copy_to(source: Path, target: Path) -> None:
-        shutil.copytree(source, target)
-
-    directory = work.keep("start", copy, save=copy_to, load=lambda path: path)
+    directory = work.keep("start", find, save=copy, load=lambda path: path)
     bundle = read_bundle(directory)
     entry = bundle.manifest.encoders["*"]
     first, beside = (directory / name for name in entry.tokenizer.files)

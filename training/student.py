@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn import functional
 
+from training.data.batches import Sentences
 from training.data.scored_batches import ScoredBatch
 from training.data.taught_batches import TaughtBatch
 from training.encoders.contextual import ContextualEncoder
@@ -58,11 +59,8 @@ class Student(nn.Module):
 
     def forward(self, batch: TaughtBatch) -> Losses:
         """Return the weighted losses of `batch`."""
-        sentences, weights = batch.sentences, self._weights
-        size = len(sentences)
-        layers, static = (
-            gather_rows(half, size) for half in self.encoder.halves(sentences.part(part(size)))
-        )
+        weights = self._weights
+        layers, static = self._halves(batch.sentences)
         vectors = layers + static
         losses = {
             "distillation": weights.distillation * distance_to_teacher(vectors, batch.targets),
@@ -82,13 +80,15 @@ class Student(nn.Module):
             losses["scores"] = weights.scores * self._disagreement(batch.scored)
         return losses
 
+    def _halves(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
+        """Return both halves of all `sentences` [B, D], of which each process encodes a part."""
+        size = len(sentences)
+        layers, static = self.encoder.halves(sentences.part(part(size)))
+        return gather_rows(layers, size), gather_rows(static, size)
+
     def _disagreement(self, scored: ScoredBatch) -> Tensor:
         """Return 1 less the correlation of the pairs' cosines with their scores."""
-        rows = part(len(scored.sentences))
-        layers, static = (
-            gather_rows(half, len(scored.sentences))
-            for half in self.encoder.halves(scored.sentences.part(rows))
-        )
+        layers, static = self._halves(scored.sentences)
         first, second = functional.normalize(layers + static, dim=1).chunk(2)
         return 1 - correlation((first * second).sum(1), scored.scores)
 

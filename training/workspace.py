@@ -88,7 +88,7 @@ class Workspace:
         with alone(shared):
             if not shared.exists():
                 put(shared, lambda staging: save(make(), staging))
-        put(path, lambda staging: _copy(shared, staging))
+        put(path, lambda staging: copy(shared, staging))
         return load(path)
 
     def keep_bytes(self, name: str, make: Callable[[], bytes]) -> bytes:
@@ -144,7 +144,8 @@ def _write(content: bytes, path: Path) -> None:
     path.write_bytes(content)
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy(source: Path, target: Path) -> None:
+    """Copy `source`, a file or a folder, to `target`, which is not there."""
     if source.is_dir():
         shutil.copytree(source, target)
     else:

@@ -13,7 +13,7 @@ from torch import Tensor
 from service.text.tokenizer import Tokenizer
 from training.data.batches import Sentences
 from training.data.scored_pairs import ScoredPairs
-from training.data.tokens import TokenTable, tokenize
+from training.data.tokens import tokenize
 
 _DRAWN = 8
 """Times as many pairs are drawn as a batch has; those of like length are taken of them."""
@@ -72,7 +72,9 @@ class ScoredBatches:
         random = np.random.default_rng([self._seed, number])
         tokens, scores = self._languages[number % len(self._languages)]
         drawn = random.permutation(len(scores))[: _DRAWN * self._size]
-        drawn = drawn[np.argsort(_longer(tokens, drawn, len(scores)), kind="stable")]
+        lengths = tokens.lengths
+        longer = np.maximum(lengths[drawn], lengths[drawn + len(scores)])
+        drawn = drawn[np.argsort(longer, kind="stable")]
         first = int(random.integers(max(1, len(drawn) - self._size + 1)))
         rows = drawn[first : first + self._size]
         both = np.concatenate([rows, rows + len(scores)])
@@ -80,11 +82,3 @@ class ScoredBatches:
             Sentences.numbered(tokens, both, longest=self._longest),
             torch.from_numpy(scores[rows]),
         )
-
-
-def _longer(
-    tokens: TokenTable, rows: np.ndarray[tuple[int], np.dtype[np.int64]], count: int
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the tokens of the longer sentence of each pair in `rows`."""
-    longer = np.maximum(tokens.lengths[rows], tokens.lengths[rows + count])
-    return np.asarray(longer, dtype=np.int64)

@@ -13,13 +13,10 @@ import numpy.typing as npt
 import onnx
 import torch
 from onnx import ModelProto, TensorProto, numpy_helper
-from torch import nn
 
 from training.encoders.beside import Beside
 from training.graphs.static import StoredTable, Table, unpacked
 from training.graphs.traced import traced_graph
-
-_TABLE = "table"
 
 
 def reread(encoder: Beside, graph: bytes) -> None:
@@ -40,14 +37,13 @@ def reread(encoder: Beside, graph: bytes) -> None:
         name: values.T if name in turned else values for name, values in _widened(arrays).items()
     }
     theirs = [widened[name] for name in _used(model, set(widened))]
-    parameters = dict(encoder.named_parameters())
+    parameters = list(encoder.parameters())
     order = _numbers_in_order(encoder)
     if len(theirs) != len(order):
         raise ValueError(f"the graph uses {len(theirs)} weights where {len(order)} are due")
-    names = list(parameters)
     with torch.no_grad():
         for values, (number, transposed) in zip(theirs, order, strict=True):
-            _fill(parameters[names[number]], values.T if transposed else values)
+            _fill(parameters[number], values.T if transposed else values)
         _fill(encoder.table, table)
         for name, buffer in encoder.named_buffers():
             values = next(array for told, array in arrays.items() if told.endswith(f".{name}"))
@@ -97,16 +93,17 @@ def _numbers_in_order(encoder: Beside) -> list[tuple[int, bool]]:
 
     With each comes whether the graph has it with outputs and inputs exchanged.
     """
-    numbered: nn.Module = copy.deepcopy(encoder)
+    numbered = copy.deepcopy(encoder)
     with torch.no_grad():
         for number, weight in enumerate(numbered.parameters()):
             weight.fill_(number)
-    model = onnx.load_from_string(traced_graph(numbered, features=(2,)))  # type: ignore[arg-type]
+    model = onnx.load_from_string(traced_graph(numbered, features=(2,)))
     values = {
         weight.name: numpy_helper.to_array(weight)
         for weight in model.graph.initializer
-        if weight.data_type == TensorProto.FLOAT and weight.dims
+        if weight.data_type == TensorProto.FLOAT
+        and weight.dims
+        and not weight.name.endswith(".table")
     }
-    values = {name: array for name, array in values.items() if not name.endswith(f".{_TABLE}")}
     multipliers = {node.input[1] for node in model.graph.node if node.op_type == "MatMul"}
     return [(int(values[name].flat[0]), name in multipliers) for name in _used(model, set(values))]

@@ -256,7 +256,7 @@ def _scored(p: Parameters, work: Workspace, vocabulary: ServedVocabulary) -> Sco
     if not pairs:
         return None
     return ScoredBatches(
-        pairs, vocabulary.tokenizer, size=p.settled_pairs, longest=p.longest, seed=p.seed
+        pairs, vocabulary.tokenizer, size=p.settled_pairs, longest=p.layers_longest, seed=p.seed
     )
 
 
