@@ -44,21 +44,6 @@ _TRANSLATIONS = 1200  # of a language
 
 
 @dataclass(frozen=True, slots=True)
-class Summand:
-    """An encoder whose vectors, scaled to length 1, are part of a sentence's.
-
-    Attributes:
-        encoder: On the CPU; ragged sentences to [B, D].
-        tokenizer: Its own.
-        weight: Of its vectors in the sum.
-    """
-
-    encoder: nn.Module
-    tokenizer: Tokenizer
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
 class TaughtTranslations:
     """Translations of a language into English, and the teacher's vectors of the English.
 
@@ -128,22 +113,25 @@ def taught_translations(
 
 
 def fit_closeness(
-    parts: Sequence[Summand],
+    encoder: nn.Module,
+    tokenizer: Tokenizer,
     pairs: Sequence[ScoredPairs],
     translations: Sequence[TaughtTranslations],
     plan: ClosenessPlan,
 ) -> npt.NDArray[np.float32]:
-    """Return M, float32 [D, D], one for all parts.
+    """Return M, float32 [D, D].
 
     Args:
-        parts: Whose weighted sum is a sentence's vector.
+        encoder: On the CPU; ragged sentences to [B, D].
+        tokenizer: Its own.
         pairs: With scores; languages weigh alike.
         translations: That are to stay together; languages are drawn alike.
         plan: Steps and weights.
     """
 
     def vectors(texts: Sequence[str]) -> Tensor:
-        return torch.stack([_vectors_of(part, texts, plan.longest) for part in parts])
+        tokens = tokenizer.encode(texts, max_tokens=plan.longest).tokens
+        return torch.from_numpy(encode(encoder, tokens, torch.device("cpu")))
 
     scored = [
         _Scored(vectors(of.first), vectors(of.second), torch.tensor(of.scores)) for of in pairs
@@ -156,34 +144,25 @@ def fit_closeness(
         )
         for of in translations
     ]
-    weights = torch.tensor([part.weight for part in parts])[:, None, None]
-    return _fitted(scored, translated, weights, plan).numpy()
+    return _fitted(scored, translated, plan).numpy()
 
 
 class _Scored(NamedTuple):
-    first: Tensor  # [P, N, D], P: parts
+    first: Tensor  # [N, D]
     second: Tensor
     scores: Tensor  # [N]
 
 
 class _Translated(NamedTuple):
-    sentences: Tensor  # [P, N, D]
+    sentences: Tensor  # [N, D]
     english: Tensor
     teacher: Tensor  # [N, D]
 
 
-def _vectors_of(part: Summand, texts: Sequence[str], longest: int) -> Tensor:
-    tokens = part.tokenizer.encode(texts, max_tokens=longest).tokens
-    return torch.from_numpy(encode(part.encoder, tokens, torch.device("cpu")))
-
-
 def _fitted(
-    scored: Sequence[_Scored],
-    translated: Sequence[_Translated],
-    weights: Tensor,
-    plan: ClosenessPlan,
+    scored: Sequence[_Scored], translated: Sequence[_Translated], plan: ClosenessPlan
 ) -> Tensor:
-    identity = torch.eye(scored[0].first.shape[2])
+    identity = torch.eye(scored[0].first.shape[1])
     change = nn.Parameter(torch.zeros_like(identity))
     optimiser = torch.optim.Adam([change], lr=_RATE)
     rate = LinearDecay(plan.steps, warm_up=_WARM_UP)
@@ -191,18 +170,18 @@ def _fitted(
     draw = np.random.default_rng(plan.seed)
 
     def mapped(vectors: Tensor) -> Tensor:
-        return _sum(vectors @ (identity + change), weights)
+        return functional.normalize(vectors @ (identity + change), dim=1)
 
     def correlated(of: _Scored) -> Tensor:
         rows = _rows(draw, len(of.scores))
-        cosines = (mapped(of.first[:, rows]) * mapped(of.second[:, rows])).sum(1)
+        cosines = (mapped(of.first[rows]) * mapped(of.second[rows])).sum(1)
         return correlation(cosines, of.scores[rows])
 
     def held(of: _Translated) -> Tensor:
         rows = _rows(draw, len(of.teacher))
-        x, y = of.sentences[:, rows], of.english[:, rows]
+        x, y = of.sentences[rows], of.english[rows]
         x_now, y_now = mapped(x), mapped(y)
-        stayed = ((x_now * _sum(x, weights)).sum(1) + (y_now * _sum(y, weights)).sum(1)) / 2
+        stayed = ((x_now * x).sum(1) + (y_now * y).sum(1)) / 2
         return (
             plan.kept * (1 - stayed.mean())
             + symmetric_ranking(x_now, y_now, temperature=_TEMPERATURE)
@@ -219,11 +198,6 @@ def _fitted(
         optimiser.step()
         schedule.step()
     return (identity + change).detach()
-
-
-def _sum(vectors: Tensor, weights: Tensor) -> Tensor:
-    """Return unit vectors [B, D] of the parts' [P, B, D], each scaled to length 1 before."""
-    return functional.normalize((functional.normalize(vectors, dim=2) * weights).sum(0), dim=1)
 
 
 def _rows(draw: np.random.Generator, count: int) -> Tensor:

@@ -43,9 +43,8 @@ class Tower:
         tokenizer: The tokenizer's file.
         tokenizer_kind: Of which kind that is.
         vocabulary: How many ids there are.
-        ngrams: How many ids there are besides, 0 for none included, where ids are rows: of a word
-            and its n-grams, or of pieces of two vocabularies.
-        beside: The file of the second vocabulary; empty where there is none.
+        ngrams: How many ids there are besides, 0 for none included, where ids are rows of a word
+            and its n-grams.
     """
 
     graph: bytes
@@ -54,7 +53,6 @@ class Tower:
     tokenizer_kind: Literal["sentencepiece", "huggingface", "vocabulary"]
     vocabulary: int
     ngrams: int = 0
-    beside: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,12 +115,10 @@ def export(model: Model, directory: Path, recipe: Recipe) -> Bundle:
                 tokenizer=TokenizerEntry(
                     kind=tower.tokenizer_kind,
                     file=f"tokenizer{part}.{_ENDINGS[tower.tokenizer_kind]}",
-                    beside=f"tokenizer{part}-beside.model" if tower.beside else None,
                 ),
             )
             files[entry.graph] = tower.graph
-            contents = (tower.tokenizer, tower.beside)
-            files |= dict(zip(entry.tokenizer.files, contents, strict=False))
+            files[entry.tokenizer.file] = tower.tokenizer
             written[id(tower)] = entry
         entries[language] = written[id(tower)]
     manifest = Manifest(

@@ -1,72 +1,74 @@
-"""`interlingua-mini` as it is exported: one graph of its two halves, and what its card says."""
+"""`interlingua-mini` as it is exported: its graph, and what its card says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-import torch
-
 from service.bundle.manifest import DataSource
-from training.encoders.beside import Beside
-from training.encoders.mapped import Mapped
 from training.export import Model
-from training.graphs.beside import beside_graph
+from training.graphs.compressed import compressed_graph, round_weights
+from training.graphs.static import Precision
+from training.graphs.traced import traced_graph
 from training.mini_parts import MiniParts
-from training.recipes import fast
-from training.teacher import SPACE
+from training.teacher import DIMENSION, SPACE
 from training.translation import SHARED
 
 _DESCRIPTION = (
-    "Six transformer layers over one vocabulary, and static token vectors of another beside them, "
-    "for search across languages and classification. The layers began as those of all-MiniLM-L6-v2 "
-    "(sentence-transformers, Apache-2.0) and were changed by training on: sentences of all "
-    "languages towards that model's vectors of their English."
+    "Twelve transformer layers for search across languages and classification. They began as "
+    "those of multilingual-e5-small (intfloat, MIT), over fewer pieces and in 4 bits, and were "
+    "changed by training on: sentences of all languages towards the vectors that all-MiniLM-L6-v2 "
+    "(sentence-transformers, Apache-2.0) has of their English, in whose space they lie."
 )
 
 
 def mini_model(
     made: MiniParts,
-    closeness: npt.NDArray[np.float32],
-    p: fast.Parameters,
     *,
-    weight: float,
+    languages: tuple[str, ...],
+    cuts: tuple[int, ...],
+    max_tokens: int,
+    precision: Precision,
+    research: bool,
     data: Sequence[DataSource],
 ) -> Model:
     """Return what is exported.
 
     Args:
-        made: Its parts.
-        closeness: float32 [D, D], what the vectors of both halves are multiplied by last.
-        p: Of the recipe.
-        weight: Of the static half, where the layers' has 1.
+        made: Its parts; the weights are rounded to what is stored of them.
+        languages: That it was trained for.
+        cuts: Widths to which vectors may be cut.
+        max_tokens: Longest input.
+        precision: Of the stored layers; fp32 rounds nothing.
+        research: Whether any of its text is for research use only.
         data: For the card.
     """
-    served = Beside(
-        Mapped(made.layers, made.map @ closeness),
-        made.table @ torch.from_numpy(closeness),
-        weight=weight,
-    )
-    both = made.vocabulary.with_beside(made.second)
+    if precision != "fp32":
+        round_weights(made.layers)
+    graph = traced_graph(made.layers)
     return Model(
-        towers={SHARED: both.tower(beside_graph(served, p.precision), served.rectangle)},
+        towers={
+            SHARED: made.vocabulary.tower(
+                graph if precision == "fp32" else compressed_graph(graph), made.layers.rectangle
+            )
+        },
         name="interlingua-mini",
         family="transformer",
         description=_DESCRIPTION,
         space=SPACE,
-        dimension=p.dimension,
-        cuts=p.cuts,
-        languages=p.languages,
-        max_tokens=p.max_tokens,
+        dimension=DIMENSION,
+        cuts=cuts,
+        languages=languages,
+        max_tokens=max_tokens,
         pooling="mean",
-        precision=p.precision if p.precision == "fp32" else f"{p.precision} vectors and layers",
+        precision=precision if precision == "fp32" else f"{precision} layers",
         limits=(
-            f"Of a text longer than {p.max_tokens} tokens only the beginning counts.",
-            "The order of words is read and hardly used: of a sentence's translation and the same "
-            "words in another order, the translation is nearer little more often than by chance.",
-            "Words of languages that it was not trained for fall into meaningless pieces.",
+            f"Of a text longer than {max_tokens} tokens only the beginning counts.",
+            "multilingual-e5-small was trained on a billion pairs of web text and on labelled sets "
+            "(Wang et al. 2024), which cannot be cleaned of the sentences that quality is measured "
+            "on, as our own training text was.",
+            "Languages that it was not trained for are cut into small pieces; some of them it "
+            "still knows from multilingual-e5-small, and none of that is measured.",
         ),
-        research=p.research,
+        research=research,
         data=tuple(data),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from service.text.paired import PairedSentencePiece
 from service.text.tokenizer import SentencePieceTokenizer, Tokenizer
 from service.text.vocabulary import NgramTokenizer, read_vocabulary
 from training.export import Reference, Tower
@@ -19,16 +18,14 @@ class ServedVocabulary:
         file: Its content.
         kind: As the bundle's manifest names it.
         tokenizer: The one that serves.
-        ngrams: Ids that a token may have besides its own, of n-grams or of pieces of a second
-            vocabulary, 0 for none included; 0 where it has none.
-        beside: The file of that second vocabulary; empty where there is none.
+        ngrams: Ids of n-grams that a token may have besides its own, 0 for none included; 0 where
+            it has none.
     """
 
     file: bytes
     kind: Literal["sentencepiece", "vocabulary"]
     tokenizer: Tokenizer
     ngrams: int = 0
-    beside: bytes = b""
 
     @classmethod
     def of_pieces(cls, file: bytes) -> ServedVocabulary:
@@ -41,12 +38,6 @@ class ServedVocabulary:
         tokenizer = read_vocabulary(file)
         ngrams = 1 + tokenizer.plan.buckets if isinstance(tokenizer, NgramTokenizer) else 0
         return cls(file, "vocabulary", tokenizer, ngrams)
-
-    def with_beside(self, other: ServedVocabulary) -> ServedVocabulary:
-        """Return this vocabulary of pieces with another one beside it."""
-        pieces = map(SentencePieceTokenizer, (self.file, other.file))
-        paired = PairedSentencePiece(*pieces)
-        return ServedVocabulary(self.file, self.kind, paired, paired.beside_size, other.file)
 
     @property
     def size(self) -> int:
@@ -72,5 +63,4 @@ class ServedVocabulary:
             tokenizer_kind=self.kind,
             vocabulary=self.size,
             ngrams=self.ngrams,
-            beside=self.beside,
         )

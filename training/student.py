@@ -1,16 +1,14 @@
-"""A student: static vectors and layers that are trained to lie where a teacher puts the English."""
+"""A student: an encoder that is trained to lie where a teacher puts the English."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from torch import Tensor, nn
-from torch.nn import functional
 
 from training.data.batches import Sentences
 from training.data.scored_batches import ScoredBatch
 from training.data.taught_batches import TaughtBatch
-from training.encoders.contextual import ContextualEncoder
 from training.encoders.settled import SettledLayers
 from training.objectives.correlation import correlation
 from training.objectives.distillation import distance_to_teacher
@@ -26,8 +24,6 @@ class StudentWeights:
     Attributes:
         distillation: Nearness to the teacher's vector.
         ranking: The teacher's vector before those of other sentences.
-        alone: Both of the layers' half alone, so that it learns what the static half knows as well,
-            and the two err for reasons of their own.
         nested: The same by the first dimensions alone (Kusupati et al. 2022, eq. 1), one of
             `widths` a batch, in turn.
         widths: To which vectors may be cut.
@@ -37,7 +33,6 @@ class StudentWeights:
 
     distillation: float
     ranking: float
-    alone: float
     nested: float
     widths: tuple[int, ...]
     temperature: float
@@ -45,14 +40,14 @@ class StudentWeights:
 
 
 class Student(nn.Module):
-    """An encoder of two halves and the terms.
+    """An encoder and the terms.
 
     Args:
-        encoder: Sentences to vectors [B, D].
+        encoder: Sentences to vectors [B, D] of length 1.
         weights: Of the terms.
     """
 
-    def __init__(self, encoder: ContextualEncoder | SettledLayers, weights: StudentWeights) -> None:
+    def __init__(self, encoder: SettledLayers, weights: StudentWeights) -> None:
         super().__init__()
         self.encoder = encoder
         self._weights = weights
@@ -60,36 +55,26 @@ class Student(nn.Module):
     def forward(self, batch: TaughtBatch) -> Losses:
         """Return the weighted losses of `batch`."""
         weights = self._weights
-        layers, static = self._halves(batch.sentences)
-        vectors = layers + static
+        vectors = self._vectors(batch.sentences)
         losses = {
             "distillation": weights.distillation * distance_to_teacher(vectors, batch.targets),
             "ranking": weights.ranking * self._ranking(vectors, batch),
         }
-        if weights.alone:
-            losses["alone"] = weights.alone * (
-                weights.distillation * distance_to_teacher(layers, batch.targets)
-                + weights.ranking * self._ranking(layers, batch)
-            )
         if weights.nested and weights.widths:
             width = weights.widths[batch.number % len(weights.widths)]
-            losses["nested"] = weights.nested * self._ranking(
-                functional.normalize(vectors, dim=1), batch, width=width
-            )
+            losses["nested"] = weights.nested * self._ranking(vectors, batch, width=width)
         if weights.scores and batch.scored is not None:
             losses["scores"] = weights.scores * self._disagreement(batch.scored)
         return losses
 
-    def _halves(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
-        """Return both halves of all `sentences` [B, D], of which each process encodes a part."""
+    def _vectors(self, sentences: Sentences) -> Tensor:
+        """Return vectors [B, D] of all `sentences`, of which each process encodes a part."""
         size = len(sentences)
-        layers, static = self.encoder.halves(sentences.part(part(size)))
-        return gather_rows(layers, size), gather_rows(static, size)
+        return gather_rows(self.encoder(sentences.part(part(size))), size)
 
     def _disagreement(self, scored: ScoredBatch) -> Tensor:
         """Return 1 less the correlation of the pairs' cosines with their scores."""
-        layers, static = self._halves(scored.sentences)
-        first, second = functional.normalize(layers + static, dim=1).chunk(2)
+        first, second = self._vectors(scored.sentences).chunk(2)
         return 1 - correlation((first * second).sum(1), scored.scores)
 
     def _ranking(self, vectors: Tensor, batch: TaughtBatch, *, width: int | None = None) -> Tensor:

@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from service.errors import InputError
 from service.inference.slices import slice_by_length
-from service.text.tokenizer import HuggingFaceTokenizer, Tokenizer
+from service.text.tokenizer import HuggingFaceTokenizer
 from training.data.corpus import Corpus
 from training.devices import fast_dtype
 from training.encoders.bert import BertBody, mean_state
@@ -32,10 +32,8 @@ DIMENSION = 384
 SPACE = "all-minilm-l6-v2"
 """Name of the vector space that students of this teacher share."""
 
-PLACES = 512
-"""Most tokens that its layers have places for."""
-
 _LAYERS = 6
+_PLACES = 512
 _HEADS = 12
 _PARTS = {
     "attended": "attention.output.dense",
@@ -48,7 +46,6 @@ _PARTS = {
 
 _MAX_TOKENS = 128
 _BATCH_TOKENS = 2048
-_COUNTED = 150_000  # sentences whose WordPieces are counted
 _PART = 20_000
 
 Half = npt.NDArray[np.float16]
@@ -92,13 +89,6 @@ class Teacher:
         return vectors
 
 
-def empty_body() -> BertBody:
-    """Return layers of the teacher's sizes, untrained."""
-    return BertBody(
-        layers=_LAYERS, width=DIMENSION, heads=_HEADS, inner=4 * DIMENSION, longest=PLACES
-    )
-
-
 def teacher_parts() -> tuple[Tensor, BertBody]:
     """Return the teacher's word vectors, float32 [30522, 384], and its six layers over them.
 
@@ -110,7 +100,9 @@ def teacher_parts() -> tuple[Tensor, BertBody]:
         for name, value in load_file(_model_directory() / "model.safetensors").items()
     }
     places = weights["embeddings.position_embeddings.weight"]
-    body = empty_body()
+    body = BertBody(
+        layers=_LAYERS, width=DIMENSION, heads=_HEADS, inner=4 * DIMENSION, longest=_PLACES
+    )
     # There is one segment only, so its vector is the same for every token.
     state = {"places": places + weights["embeddings.token_type_embeddings.weight"][0]}
     for end in ("weight", "bias"):
@@ -134,21 +126,6 @@ def teacher_tokenizer() -> HuggingFaceTokenizer:
     """
     path = _model_directory() / "tokenizer.json"
     return HuggingFaceTokenizer(path.read_text(encoding="utf-8"))
-
-
-def word_counts(corpus: Corpus, tokenizer: Tokenizer, *, seed: int) -> Tensor:
-    """Return how often each of the teacher's WordPieces occurs, float32 [words], 1 at least.
-
-    Args:
-        corpus: Of whose English sentences some are counted.
-        tokenizer: The teacher's.
-        seed: Which.
-    """
-    english = np.random.default_rng(seed).permutation(corpus.sentences_of("en"))[:_COUNTED]
-    tokens = tokenizer.encode([corpus.texts[i] for i in english], max_tokens=64).tokens
-    flat = np.fromiter((i for row in tokens for i in row), dtype=np.int64)
-    counts = np.bincount(flat, minlength=tokenizer.vocabulary_size)
-    return torch.from_numpy(counts).float() + 1
 
 
 def _model_directory() -> Path:

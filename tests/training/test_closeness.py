@@ -15,7 +15,6 @@ from service.text.vocabulary import Vocabulary, WordTokenizer
 from tests.training.made import make_corpus
 from training.closeness import (
     ClosenessPlan,
-    Summand,
     TaughtTranslations,
     fit_closeness,
     taught_translations,
@@ -37,8 +36,8 @@ def table() -> torch.Tensor:
     return torch.randn(TOKENIZER.vocabulary_size, WIDTH, generator=generator)
 
 
-def part(weight: float = 1.0) -> Summand:
-    return Summand(StaticEncoder(table()), TOKENIZER, weight)
+def encoder() -> StaticEncoder:
+    return StaticEncoder(table())
 
 
 def unit(vectors: Vectors) -> Vectors:
@@ -78,7 +77,9 @@ def translated(count: int) -> TaughtTranslations:
 
 def test_unseen_pairs_come_to_agree_with_people() -> None:
     unseen = judged(300, seed=2)
-    found = fit_closeness([part()], [judged(900, seed=1)], [], plan(kept=0.0, steps=400))
+    found = fit_closeness(
+        encoder(), TOKENIZER, [judged(900, seed=1)], [], plan(kept=0.0, steps=400)
+    )
     before = agreement(unseen, np.eye(WIDTH, dtype=np.float32))
     assert before < 0.7
     assert agreement(unseen, found) > before + 0.1
@@ -88,29 +89,17 @@ def test_what_is_kept_stays_where_it_was() -> None:
     texts = translated(400)
     turned = {}
     for kept in (0.0, 1000.0):
-        found = fit_closeness([part()], [judged(600, seed=1)], [texts], plan(kept=kept))
+        found = fit_closeness(encoder(), TOKENIZER, [judged(600, seed=1)], [texts], plan(kept=kept))
         now = unit(vectors_of(texts.sentences) @ found)
         turned[kept] = 1 - float((now * vectors_of(texts.sentences)).sum(1).mean())
     assert turned[1000.0] < 0.2 * turned[0.0]
 
 
-def test_parts_share_one_map_and_their_weights_count() -> None:
-    pairs, texts, unseen = judged(400, seed=1), translated(100), judged(300, seed=2)
-    fitted = plan(kept=1.0, steps=100)
-    # The same encoder twice is the same encoder, whatever its two weights are.
-    alone = fit_closeness([part()], [pairs], [texts], fitted)
-    twice = fit_closeness([part(0.5), part(2.0)], [pairs], [texts], fitted)
-    assert agreement(unseen, twice) == pytest.approx(agreement(unseen, alone), abs=0.003)
-    other = Summand(StaticEncoder(table().flip(1)), TOKENIZER)
-    less, more = (
-        fit_closeness([part(weight), other], [pairs], [texts], fitted) for weight in (0.2, 5.0)
-    )
-    assert agreement(unseen, more) > agreement(unseen, less) + 0.03
-
-
 def test_a_fit_is_the_same_again() -> None:
     pairs, texts = judged(200, seed=1), translated(100)
-    one, other = (fit_closeness([part()], [pairs], [texts], plan(kept=1.0)) for _ in range(2))
+    one, other = (
+        fit_closeness(encoder(), TOKENIZER, [pairs], [texts], plan(kept=1.0)) for _ in range(2)
+    )
     np.testing.assert_array_equal(one, other)
 
 

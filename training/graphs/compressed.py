@@ -20,7 +20,7 @@ import torch
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 from torch import nn
 
-from training.graphs.static import GROUP, StoredTable, packed, store, table_rows
+from training.graphs.static import GROUP, StoredTable, packed, store
 
 _LEAST_NUMBERS = 1 << 15
 """Weights of fewer numbers stay as they are: biases and norms."""
@@ -49,33 +49,25 @@ def _stored(rows: npt.NDArray[np.float32]) -> StoredTable:
     return store(rows, "int8")
 
 
-def compressed_graph(graph: bytes, *, name: str, table: StoredTable) -> bytes:
-    """Return `graph` with its weights in 8 or 4 bits and one that is looked up in as `table`.
+def compressed_graph(graph: bytes) -> bytes:
+    """Return `graph` with its weights in 8 or 4 bits.
 
     Args:
         graph: Traced (`training.graphs.traced`), of a module whose weights `round_weights` has
             rounded.
-        name: Of the weight that ids are looked up in.
-        table: What stands in its place.
     """
     model = onnx.load_from_string(graph)
-    kept = {weight.name: weight for weight in model.graph.initializer if weight.name != name}
+    kept = {weight.name: weight for weight in model.graph.initializer}
     multipliers = {node.input[1] for node in model.graph.node if node.op_type == "MatMul"}
     nodes: list[NodeProto] = []
     weights: list[TensorProto] = []
-    for other in list(kept):
-        numbers = kept[other].data_type == TensorProto.FLOAT
-        if numbers and is_compressed(tuple(kept[other].dims)):
-            widening, stored = _compressed(kept.pop(other), by_column=other in multipliers)
+    for name in list(kept):
+        numbers = kept[name].data_type == TensorProto.FLOAT
+        if numbers and is_compressed(tuple(kept[name].dims)):
+            widening, stored = _compressed(kept.pop(name), by_column=name in multipliers)
             nodes += widening
             weights += stored
-    for node in model.graph.node:
-        if node.op_type == "Gather" and node.input[0] == name:
-            rows, stored = table_rows(table, ids=node.input[1])
-            nodes += [*rows, helper.make_node("Identity", ["rows"], [node.output[0]])]
-            weights += stored
-        else:
-            nodes.append(node)
+    nodes += model.graph.node
     del model.graph.node[:], model.graph.initializer[:]
     model.graph.node.extend(nodes)
     model.graph.initializer.extend([*weights, *kept.values()])

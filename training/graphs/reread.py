@@ -7,23 +7,29 @@ used: an encoder of the same shape, whose weights are their own numbers, is trac
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 import torch
 from onnx import ModelProto, TensorProto, numpy_helper
+from torch import nn
 
-from training.encoders.beside import Beside
+from training.e5 import empty_body
+from training.encoders.product_vectors import ProductVectors
+from training.encoders.settled import SettledLayers
 from training.graphs.static import StoredTable, Table, unpacked
 from training.graphs.traced import traced_graph
 
+Kind = TypeVar("Kind", bound=np.generic)
 
-def reread(encoder: Beside, graph: bytes) -> None:
-    """Fill `encoder` with the weights of a graph of one like it, widened from what is stored.
+
+def reread(graph: bytes) -> SettledLayers:
+    """Return the encoder that `graph` was made of, with the weights that are stored.
 
     Args:
-        encoder: Of the sizes that the graph has.
         graph: With weights in 8 and 4 bits (`training.graphs.compressed`).
 
     Raises:
@@ -32,10 +38,10 @@ def reread(encoder: Beside, graph: bytes) -> None:
     model = onnx.load_from_string(graph)
     arrays = {weight.name: numpy_helper.to_array(weight) for weight in model.graph.initializer}
     turned = {node.output[0] for node in model.graph.node if node.op_type == "Transpose"}
-    table = _table(arrays)
     widened = {
         name: values.T if name in turned else values for name, values in _widened(arrays).items()
     }
+    encoder = _empty(arrays, widened)
     theirs = [widened[name] for name in _used(model, set(widened))]
     parameters = list(encoder.parameters())
     order = _numbers_in_order(encoder)
@@ -44,10 +50,26 @@ def reread(encoder: Beside, graph: bytes) -> None:
     with torch.no_grad():
         for values, (number, transposed) in zip(theirs, order, strict=True):
             _fill(parameters[number], values.T if transposed else values)
-        _fill(encoder.table, table)
         for name, buffer in encoder.named_buffers():
-            values = next(array for told, array in arrays.items() if told.endswith(f".{name}"))
-            _fill(buffer, values)
+            _fill(buffer, _ending(arrays, f".{name}"))
+    return encoder
+
+
+def _empty(arrays: dict[str, npt.NDArray[np.generic]], widened: dict[str, Table]) -> SettledLayers:
+    """Return an encoder of the graph's sizes, to be filled."""
+    codes, offsets = _ending(arrays, ".read.codes"), _ending(arrays, ".read.offsets")
+    marks, places = _ending(widened, ".marks"), _ending(widened, ".places")
+    body = empty_body()
+    body.places = nn.Parameter(torch.zeros(places.shape))
+    read = ProductVectors.empty(len(codes), places.shape[1], len(offsets))
+    return SettledLayers(read, body, torch.zeros(marks.shape))
+
+
+def _ending(arrays: Mapping[str, npt.NDArray[Kind]], ending: str) -> npt.NDArray[Kind]:
+    found = next((array for name, array in arrays.items() if name.endswith(ending)), None)
+    if found is None:
+        raise ValueError(f"the graph has nothing that is named {ending}")
+    return found
 
 
 def _fill(target: torch.Tensor, values: npt.NDArray[np.generic]) -> None:
@@ -71,12 +93,6 @@ def _widened(arrays: dict[str, npt.NDArray[np.generic]]) -> dict[str, Table]:
     return found
 
 
-def _table(arrays: dict[str, npt.NDArray[np.generic]]) -> Table:
-    if "packed" not in arrays:
-        raise ValueError("the graph's table is not in 4 bits")
-    return _nibbles(arrays["packed"], arrays["half_scales"])
-
-
 def _nibbles(packed: npt.NDArray[np.generic], scales: npt.NDArray[np.generic]) -> Table:
     codes = unpacked(packed.astype(np.uint8))
     return StoredTable("int4", codes, scales.astype(np.float32)).widened()
@@ -88,8 +104,8 @@ def _used(model: ModelProto, weights: set[str]) -> list[str]:
     return list(dict.fromkeys(name for name in inputs if name in weights))
 
 
-def _numbers_in_order(encoder: Beside) -> list[tuple[int, bool]]:
-    """Return the numbers of the parameters but the table, as the graph uses them.
+def _numbers_in_order(encoder: SettledLayers) -> list[tuple[int, bool]]:
+    """Return the numbers of the parameters as the graph uses them.
 
     With each comes whether the graph has it with outputs and inputs exchanged.
     """
@@ -97,13 +113,11 @@ def _numbers_in_order(encoder: Beside) -> list[tuple[int, bool]]:
     with torch.no_grad():
         for number, weight in enumerate(numbered.parameters()):
             weight.fill_(number)
-    model = onnx.load_from_string(traced_graph(numbered, features=(2,)))
+    model = onnx.load_from_string(traced_graph(numbered))
     values = {
         weight.name: numpy_helper.to_array(weight)
         for weight in model.graph.initializer
-        if weight.data_type == TensorProto.FLOAT
-        and weight.dims
-        and not weight.name.endswith(".table")
+        if weight.data_type == TensorProto.FLOAT and weight.dims
     }
     multipliers = {node.input[1] for node in model.graph.node if node.op_type == "MatMul"}
     return [(int(values[name].flat[0]), name in multipliers) for name in _used(model, set(values))]

@@ -13,12 +13,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from training.encoders.beside import Beside
-from training.encoders.mapped import Mapped
 from training.encoders.settled import SettledLayers
 from training.encoders.states import SentenceEncoder
 
-Traceable = SentenceEncoder | SettledLayers | Mapped | Beside
+Traceable = SentenceEncoder | SettledLayers
 
 _OPSET = 18
 

@@ -8,18 +8,17 @@ meaning where ranking alone brings translations together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from training.closeness import ClosenessPlan, Summand, fit_closeness, taught_translations
+from training.closeness import ClosenessPlan, fit_closeness, taught_translations
 from training.data.batches import PairBatch, PairBatches, Sentences
 from training.data.corpus import Corpus
-from training.data.mixing import Mixing, make_buckets
+from training.data.mixing import make_buckets
 from training.data.scored_pairs import ScoredPairs
 from training.development import HeldOutSearch
 from training.encoders.static import StaticEncoder, flatten_lengths, random_table
@@ -30,56 +29,36 @@ from training.loop import LoopOptions, Phase
 from training.objectives.distillation import Distillation
 from training.objectives.ranking import InBatchRanking, NestedRanking
 from training.optimisers import RowAdam
-from training.parameters import TEMPLATES, Part, Rate, Size, TextParameters, Weight
-from training.preparation import (
-    EVERYTHING,
-    LABELLED,
-    corpus_plan,
-    prepare_corpus,
-    prepare_scored_pairs,
-    provenance,
-)
+from training.parameters import TEMPLATES, Part, Rate, Size, Weight
+from training.preparation import EVERYTHING, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
 from training.served_vocabulary import ServedVocabulary
 from training.shared_vocabulary import prepare_shared_tokens, prepare_shared_vocabulary
 from training.system import DualEncoder, Weighted
-from training.teacher import SPACE, TeacherVectors, teach_english
+from training.taught_text import (
+    FURTHER,
+    LEXICA,
+    NO_SENTENCE_PAIRS,
+    TaughtTextParameters,
+    corpus_of,
+    mixing_of,
+    scored_of,
+    teacher_of,
+)
+from training.teacher import SPACE
 from training.translation import SHARED
 from training.vocabulary import PieceKind, VocabularyPlan
 from training.whitening import fit_whitening
 from training.workspace import Workspace
 
-PRIORITY = (
-    *("en", "de", "fr", "es", "it", "ru", "zh", "ja"),
-    *("ar", "pt", "nl", "pl", "tr", "ko", "hi", "vi"),
-)
-FURTHER = ("bg", "cs", "da", "el", "fi", "he", "hu", "id", "nb", "ro", "sv", "uk")
-PAIRWISE = (
-    *("tatoeba", "tatoeba_anki", "small_parallel_enja", "mlqe_pe"),
-    *("alt_ja_vi", "indian_wiki", "korean_news"),
-)
-# Not flores_dev: SIB-200, which topic figures are reported on, is the same text.
-LEXICA = ("cldr",)  # words and names; docs/lab-notes.md says what they bring
-# Text in English alone, of which the teacher knows what it means; the recipe `mini` reads it.
-ENGLISH = ("eltec_en", "mlqa_wiki", "topical_chat", "schema_dialogue", "bcontrast", "xpersona")
-NO_SENTENCE_PAIRS = LEXICA + ENGLISH
-N_WAY = ("ntrex", "bible_nt", "tico19", "python_docs", "gnome_help", "tldr", "pud")
-VARIANTS = {"zh-hant": "zh", "pt-pt": "pt", "pt-br": "pt"}
 STAGE = "train"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters(TextParameters):
+class Parameters(TaughtTextParameters):
     """What may be changed with `--set`."""
 
-    languages: tuple[str, ...] = PRIORITY + FURTHER
-    sources: tuple[str, ...] = PAIRWISE + N_WAY + LEXICA
-    evaluation: tuple[str, ...] = EVERYTHING + LABELLED  # sets no sentence of which is trained on
-    further_weight: Weight = 0.6  # of a pair with one of `FURTHER` in the mixture
-    n_way_weight: Weight = 0.5  # of n-way sources in the mixture: edited and technical text
-    lexicon_weight: Weight = 0.3  # of words and names, where `sources` has any
-    temperature: Weight = 0.5  # of the mixture of buckets (language pair x source)
     pieces: Size = 56_000
     pieces_kind: PieceKind = "unigram"
     further_pieces: Rate = 1.0  # of a further language's share of the vocabulary's sample
@@ -95,10 +74,8 @@ class Parameters(TextParameters):
     margin: Weight = 0.0
     nested: Weight = 0.5  # weight of ranking by the first dimensions
     distillation: Weight = 5.0  # weight; 0 trains without a teacher
-    teacher_sentences: Size = 800_000  # English ones that get a vector, 910 a second
     weight_power: float = 0.8  # of token weights when the training is over; 1 leaves them alone
     whitening: float = 0.2  # of what is exported; 0 leaves the vectors as they were trained
-    scored: tuple[str, ...] = ("sts_ja_ko",)  # sets of scored pairs that the last map is fitted on
     scored_steps: int = 400  # of that fit; 0 leaves the vectors as they are
     scored_kept: Weight = 100.0  # weight of where vectors are, in it
     precision: Precision = "int4"  # of the stored table
@@ -146,20 +123,12 @@ SCALES = at_scales(
 )
 
 
-def build(p: Parameters, work: Workspace, *, part: str = "") -> Phase[PairBatch]:
-    """Put the parts together.
-
-    Args:
-        p: Sizes, rates, text.
-        work: Where it is kept.
-        part: Told apart by this where a run has several vocabularies.
-    """
+def build(p: Parameters, work: Workspace) -> Phase[PairBatch]:
+    """Put the parts together."""
     corpus = corpus_of(p, work)
-    scored_of(p, work)  # kept for the export, which may have no data folder
-    vocabulary = vocabulary_of(p, work, corpus, part=part)
-    tokens = prepare_shared_tokens(
-        work, corpus.texts, vocabulary, longest=p.longest, name=f"tokens{part}.npz"
-    )
+    _scored(p, work)  # kept for the export, which may have no data folder
+    vocabulary = _vocabulary(p, work, corpus)
+    tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=p.longest)
     if p.distillation:
         teacher = teacher_of(p, work, corpus)
         occurrences = np.bincount(tokens.ids, minlength=vocabulary.size)
@@ -205,9 +174,9 @@ def build(p: Parameters, work: Workspace, *, part: str = "") -> Phase[PairBatch]
 def model(p: Parameters, work: Workspace) -> Model:
     """Return what is exported: the table as it is stored, and the same in torch."""
     corpus = corpus_of(p, work)
-    vocabulary = vocabulary_of(p, work, corpus)
-    table = exported_table(p, work, corpus, vocabulary, stage=STAGE)
-    closeness = closeness_of(p, work, corpus, [Summand(StaticEncoder(table), vocabulary.tokenizer)])
+    vocabulary = _vocabulary(p, work, corpus)
+    table = _exported_table(p, work, corpus, vocabulary)
+    closeness = _closeness(p, work, corpus, vocabulary, StaticEncoder(table))
     stored = store((table @ torch.from_numpy(closeness)).numpy(), p.precision)
     encoder = StaticEncoder(torch.from_numpy(stored.widened()))
 
@@ -237,31 +206,23 @@ def model(p: Parameters, work: Workspace) -> Model:
             "Words of languages that it was not trained for fall into meaningless pieces.",
         ),
         research=p.research,
-        data=provenance(corpus, scored_of(p, work)),
+        data=provenance(corpus, _scored(p, work)),
     )
 
 
-def exported_table(
-    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary, *, stage: str
+def _exported_table(
+    p: Parameters, work: Workspace, corpus: Corpus, vocabulary: ServedVocabulary
 ) -> Tensor:
-    """Return the table of a stage flattened and whitened, float32 [V, D]."""
-    table = flatten_lengths(work.trained(stage)["encoder.table"].cpu(), p.weight_power)
+    """Return the table flattened and whitened, float32 [V, D]."""
+    table = flatten_lengths(work.trained(STAGE)["encoder.table"].cpu(), p.weight_power)
     if not p.whitening:
         return table
     # A mean is linear, so what is done to the tokens' vectors is done to the sentences'.
-    whitening = whitening_of(p, corpus, vocabulary, StaticEncoder(table))
+    whitening = _whitening(p, corpus, vocabulary, StaticEncoder(table))
     return table @ torch.from_numpy(whitening)
 
 
-def corpus_of(p: Parameters, work: Workspace) -> Corpus:
-    """Return the text, read and cleaned."""
-    plan = corpus_plan(p, evaluation=p.evaluation, variants=VARIANTS, partners=1)
-    return prepare_corpus(work, replace(plan, alone=True), research=p.research)
-
-
-def vocabulary_of(
-    p: Parameters, work: Workspace, corpus: Corpus, *, part: str = ""
-) -> ServedVocabulary:
+def _vocabulary(p: Parameters, work: Workspace, corpus: Corpus) -> ServedVocabulary:
     """Return the vocabulary of all languages."""
     plan = VocabularyPlan(
         pieces=p.pieces,
@@ -271,15 +232,10 @@ def vocabulary_of(
         without=NO_SENTENCE_PAIRS,
         seed=p.seed,
     )
-    return prepare_shared_vocabulary(work, corpus, plan, name=f"vocabulary{part}")
+    return prepare_shared_vocabulary(work, corpus, plan)
 
 
-def teacher_of(p: Parameters, work: Workspace, corpus: Corpus) -> TeacherVectors:
-    """Return the teacher's vectors of the English sentences."""
-    return teach_english(work, corpus, p.teacher_sentences, seed=p.seed, always=NO_SENTENCE_PAIRS)
-
-
-def whitening_of(
+def _whitening(
     p: Parameters, corpus: Corpus, vocabulary: ServedVocabulary, encoder: nn.Module
 ) -> npt.NDArray[np.float32]:
     """Return the symmetric map [D, D] that vectors of `encoder` get before they are exported."""
@@ -294,22 +250,20 @@ def whitening_of(
     )
 
 
-def scored_of(p: Parameters, work: Workspace) -> list[ScoredPairs]:
-    """Return the pairs that people have scored."""
-    return prepare_scored_pairs(
-        work,
-        p.scored if p.distillation else (),
-        languages=p.languages,
-        evaluation=EVERYTHING,
-        research=p.research,
-    )
+def _scored(p: Parameters, work: Workspace) -> list[ScoredPairs]:
+    # Without a teacher the last map would have nothing to keep the vectors to.
+    return scored_of(p, work) if p.distillation else []
 
 
-def closeness_of(
-    p: Parameters, work: Workspace, corpus: Corpus, parts: Sequence[Summand]
+def _closeness(
+    p: Parameters,
+    work: Workspace,
+    corpus: Corpus,
+    vocabulary: ServedVocabulary,
+    encoder: StaticEncoder,
 ) -> npt.NDArray[np.float32]:
-    """Return the last map [D, D] of vectors that are the sum of `parts`."""
-    pairs = scored_of(p, work)
+    """Return the last map [D, D] of the vectors of `encoder`."""
+    pairs = _scored(p, work)
     if not pairs or not p.scored_steps:
         return np.eye(p.dimension, dtype=np.float32)
     work.progress.title("closeness: a map of the vectors towards people's scores")
@@ -321,17 +275,7 @@ def closeness_of(
         seed=p.seed,
     )
     plan = ClosenessPlan(steps=p.scored_steps, kept=p.scored_kept, longest=p.longest, seed=p.seed)
-    return fit_closeness(parts, pairs, translations, plan)
-
-
-def mixing_of(p: Parameters) -> Mixing:
-    """Return how often which language and source is drawn."""
-    return Mixing(
-        temperature=p.temperature,
-        source_weights=dict.fromkeys(N_WAY, p.n_way_weight)
-        | dict.fromkeys(LEXICA, p.lexicon_weight),
-        language_weights=dict.fromkeys(FURTHER, p.further_weight),
-    )
+    return fit_closeness(encoder, vocabulary.tokenizer, pairs, translations, plan)
 
 
 RECIPE = Recipe(

@@ -7,75 +7,74 @@ import copy
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
+from training.e5 import empty_body
 from training.encoders.bert import BertBody
-from training.encoders.beside import Beside
-from training.encoders.mapped import Mapped
-from training.encoders.product_vectors import ProductVectors, product_vectors
+from training.encoders.product_vectors import product_vectors
 from training.encoders.settled import SettledLayers
-from training.graphs.beside import beside_graph
+from training.graphs.additive import additive_graph
+from training.graphs.compressed import compressed_graph, round_weights
 from training.graphs.reread import reread
+from training.graphs.traced import traced_graph
 from training.rounding import keep_rounded, leave_rounded
 
-VOCABULARY, BESIDE, WIDTH, PARTS = 600, 300, 192, 48
+VOCABULARY, WIDTH, PARTS = 600, 384, 96
 
 
-def make(layers: int = 2) -> Beside:
+def make(body: BertBody | None = None) -> SettledLayers:
     torch.manual_seed(0)
-    body = BertBody(layers=layers, width=WIDTH, heads=4, inner=256, longest=200)
-    for weight in body.parameters():
-        torch.nn.init.normal_(weight)  # biases too: no two of them alike
-    random = np.random.default_rng(0)
-    vectors = random.standard_normal((VOCABULARY, WIDTH)).astype(np.float32)
+    made = body or empty_body()
+    made.places = torch.nn.Parameter(torch.zeros(200, WIDTH))
+    for weight in made.parameters():
+        torch.nn.init.normal_(weight, std=0.05)  # biases too: no two of them alike
+    vectors = np.random.default_rng(0).standard_normal((VOCABULARY, WIDTH)).astype(np.float32)
     read = product_vectors(vectors, np.ones(VOCABULARY, dtype=np.int64), parts=PARTS, seed=0)
-    mapped = Mapped(
-        SettledLayers(read, body), random.standard_normal((WIDTH, WIDTH)).astype(np.float32)
-    )
-    return Beside(mapped, torch.randn(BESIDE, WIDTH), weight=1.0).eval()
+    layers = SettledLayers(read, made, torch.randn(2, WIDTH)).eval()
+    torch.nn.init.normal_(layers.map.weight)
+    return layers
 
 
-def empty(layers: int = 2) -> Beside:
-    body = BertBody(layers=layers, width=WIDTH, heads=4, inner=256, longest=200)
-    read = ProductVectors.empty(VOCABULARY, WIDTH, PARTS)
-    mapped = Mapped(SettledLayers(read, body), np.zeros((WIDTH, WIDTH), dtype=np.float32))
-    return Beside(mapped, torch.zeros(BESIDE, WIDTH), weight=1.0).eval()
+def settle(layers: SettledLayers) -> None:
+    keep_rounded(layers.body)
+    leave_rounded(layers.body)
 
 
+def stored(layers: SettledLayers) -> bytes:
+    """Round `layers` to what is stored of them, and return their graph."""
+    round_weights(layers)
+    return compressed_graph(traced_graph(layers))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [4, 8])
 def test_every_weight_comes_back(bits: int) -> None:
-    stored = make()
+    layers = make()
     if bits == 4:
-        keep_rounded(stored)
-        leave_rounded(stored)
-    graph = beside_graph(stored, "int4")  # rounds `stored` to what the graph computes with
-    found = empty()
-    reread(found, graph)
-    due = dict(stored.named_parameters()) | dict(stored.named_buffers())
+        settle(layers)
+    found = reread(stored(layers))
+    due = dict(layers.named_parameters()) | dict(layers.named_buffers())
     for name, weight in (*found.named_parameters(), *found.named_buffers()):
         torch.testing.assert_close(weight, due[name], atol=1e-6, rtol=0, msg=name)
 
 
+@pytest.mark.slow
 def test_weights_in_four_bits_are_rounded_to_themselves() -> None:
-    stored = make()
-    keep_rounded(stored)
-    leave_rounded(stored)
-    found = empty()
-    reread(found, beside_graph(stored, "int4"))
+    layers = make()
+    settle(layers)
+    found = reread(stored(layers))
     before = copy.deepcopy(found.state_dict())
-    keep_rounded(found)
-    leave_rounded(found)
+    settle(found)
     for name, weight in found.state_dict().items():
         torch.testing.assert_close(weight, before[name], msg=name)
 
 
 def test_a_graph_of_another_encoder_is_refused() -> None:
-    graph = beside_graph(make(), "int4")
+    smaller = BertBody(layers=2, width=WIDTH, heads=12, inner=4 * WIDTH, longest=200)
     with pytest.raises(ValueError, match="weights where"):
-        reread(empty(layers=1), graph)
-    smaller = empty()
-    smaller.table = nn.Parameter(torch.zeros(BESIDE, WIDTH))
-    with pytest.raises(ValueError, match=r"\[301, 192\] where \[300, 192\] is due"):
-        reread(smaller, graph)
-    with pytest.raises(ValueError, match="not in 4 bits"):
-        reread(empty(), beside_graph(make(), "fp32"))
+        reread(stored(make(smaller)))
+    narrow = BertBody(layers=12, width=WIDTH, heads=12, inner=64, longest=200)
+    with pytest.raises(ValueError, match=r"\[64, 384\] where \[1536, 384\] is due"):
+        reread(stored(make(narrow)))
+    table = np.zeros((9, WIDTH), dtype=np.float32)
+    with pytest.raises(ValueError, match=r"nothing that is named \.read\.codes"):
+        reread(additive_graph(table))
