@@ -48,7 +48,7 @@ def keep_pieces(
         seed: Of which sentences are counted.
         progress: Told which languages are counted.
     """
-    reader = sentencepiece.SentencePieceProcessor(model_proto=_model(pieces, scores))
+    reader = sentencepiece.SentencePieceProcessor(model_proto=unigram_model(pieces, scores))
     random = np.random.default_rng(seed)
     shares = np.zeros(len(pieces) + 2)
     for number, language in enumerate(corpus.languages):
@@ -63,7 +63,7 @@ def keep_pieces(
     longer = np.array([len(pieces[int(i)]) > 1 for i in used])
     order = used[np.lexsort((used, -shares[used], longer))][: count - 2]
     kept = order[np.lexsort((order, -shares[order]))]
-    return _model([pieces[int(i)] for i in kept], scores[kept])
+    return unigram_model([pieces[int(i)] for i in kept], scores[kept])
 
 
 def piece_rows(units: Sequence[str], pieces: Sequence[str], *, unknown: int) -> list[int]:
@@ -72,7 +72,7 @@ def piece_rows(units: Sequence[str], pieces: Sequence[str], *, unknown: int) -> 
     return [unknown if unit in (_PAD, _UNKNOWN) else numbers[unit] for unit in units]
 
 
-def _model(pieces: Sequence[str], scores: Scores) -> bytes:
+def unigram_model(pieces: Sequence[str], scores: Scores) -> bytes:
     """Return a unigram model file of pad, unknown and `pieces`, normalising as XLM-R does."""
     # The normaliser's table is in every model that SentencePiece trains.
     file = io.BytesIO()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -59,27 +60,29 @@ class StartPlan:
 
 
 def start(
-    work: Workspace, corpus: Corpus, teacher: TeacherVectors, mixing: Mixing, plan: StartPlan
+    work: Workspace,
+    corpus: Corpus,
+    teacher: Callable[[], TeacherVectors],
+    mixing: Mixing,
+    plan: StartPlan,
 ) -> MiniParts:
     """Return the model over fewer pieces, mapped towards the teacher's vectors.
 
     Args:
         work: Keeps it.
         corpus: Says which pieces are used, and what the map is fitted on.
-        teacher: Vectors of its English.
+        teacher: Gives the vectors of its English, which what is kept needs no more.
         mixing: How often which source is drawn.
         plan: Sizes.
 
     Raises:
         InputError: The package with the model is not installed.
     """
-    whole: list[E5] = []  # read at most once, and not at all where all is kept
 
+    @cache
     def e5() -> E5:
-        if not whole:
-            work.progress.title("start: multilingual-e5-small")
-            whole.append(read_e5())
-        return whole[0]
+        work.progress.title("start: multilingual-e5-small")
+        return read_e5()
 
     def pieces() -> bytes:
         return keep_pieces(
@@ -98,7 +101,7 @@ def start(
         tokens = prepare_shared_tokens(work, corpus.texts, vocabulary, longest=plan.longest)
         occurrences = np.bincount(tokens.ids, minlength=vocabulary.size)
         layers = _smaller(e5(), vocabulary, occurrences, plan)
-        layers.follow(_map(layers, vocabulary, corpus, teacher, mixing, plan))
+        layers.follow(_map(layers, vocabulary, corpus, teacher(), mixing, plan))
         return layers
 
     def load(path: Path) -> SettledLayers:

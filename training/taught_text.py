@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from training.data.corpus import Corpus
 from training.data.mixing import Mixing
 from training.data.scored_pairs import ScoredPairs
-from training.parameters import Size, TextParameters, Weight
+from training.parameters import TEMPLATES, Size, TextParameters, TextSource, Weight
 from training.preparation import (
     EVERYTHING,
     LABELLED,
@@ -53,6 +53,25 @@ class TaughtTextParameters(TextParameters):
     teacher_sentences: Size = 800_000  # English ones that get a vector, 910 a second
     taught_whole: tuple[str, ...] = NO_SENTENCE_PAIRS  # sources whose English is taught besides
     scored: tuple[str, ...] = ("sts_ja_ko",)  # sets of scored pairs that are learnt from
+
+
+class TaughtSource(TextSource):
+    """Where a scale's text is from, with what is measured and learnt beside it."""
+
+    languages: tuple[str, ...]
+    evaluation: tuple[str, ...]
+    scored: tuple[str, ...]
+    teacher_sentences: int
+
+
+TAUGHT_TEMPLATES: TaughtSource = {
+    **TEMPLATES,
+    "languages": ("en", "de", "fr", "es", "ja"),
+    "evaluation": EVERYTHING,  # heads are fitted on sentences from the same templates
+    "scored": ("template_scores",),
+    "teacher_sentences": 64,
+}
+"""Sentences made from templates, for `smoke`."""
 
 
 def corpus_of(p: TaughtTextParameters, work: Workspace) -> Corpus:

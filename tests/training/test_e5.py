@@ -17,7 +17,7 @@ from service.errors import InputError
 from training import e5
 from training.e5 import E5, PLACES, read_e5
 from training.encoders.bert import mean_state
-from training.kept_pieces import _model
+from training.kept_pieces import unigram_model
 
 TEXTS = [
     "The doctor buys the old house by the river.",
@@ -44,7 +44,7 @@ def test_its_sizes_are_those_of_its_paper(whole: E5) -> None:
 
 def vectors(whole: E5, texts: list[str]) -> np.ndarray:
     """Return unit vectors of the prefixed texts, between the marks, one by one."""
-    model = _model(whole.pieces[4:-1], whole.scores[4:-1])
+    model = unigram_model(whole.pieces[4:-1], whole.scores[4:-1])
     reader = sentencepiece.SentencePieceProcessor(model_proto=model)
     found = []
     for text in texts:

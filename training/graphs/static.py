@@ -92,7 +92,7 @@ def static_graph(stored: StoredTable) -> bytes:
 
     Not normalised; rows of the mask that are all 0 give zeros. Standard ONNX operators only.
     """
-    nodes, weights = table_rows(stored)
+    nodes, weights = _table_rows(stored)
     nodes += [
         helper.make_node("Cast", ["mask"], ["kept"], to=TensorProto.FLOAT),
         helper.make_node("Unsqueeze", ["kept", "first_axis"], ["selector"]),
@@ -123,19 +123,17 @@ def static_graph(stored: StoredTable) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def table_rows(
-    stored: StoredTable, *, ids: str = "ids"
-) -> tuple[list[NodeProto], list[TensorProto]]:
+def _table_rows(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]:
     """Return the nodes that make `rows` float32 [batch, tokens, D] of `ids`, and their weights."""
     if stored.precision == "fp32":
         table = numpy_helper.from_array(stored.codes, "table")
-        return [helper.make_node("Gather", ["table", ids], ["rows"])], [table]
+        return [helper.make_node("Gather", ["table", "ids"], ["rows"])], [table]
     nodes, weights = _codes(stored)
     width, groups = stored.codes.shape[1], stored.scales.shape[1]
     nodes += [
-        helper.make_node("Gather", ["codes", ids], ["row_codes"]),
+        helper.make_node("Gather", ["codes", "ids"], ["row_codes"]),
         helper.make_node("Cast", ["row_codes"], ["row_numbers"], to=TensorProto.FLOAT),
-        helper.make_node("Gather", ["scales", ids], ["row_scales"]),
+        helper.make_node("Gather", ["scales", "ids"], ["row_scales"]),
     ]
     if groups == 1:
         return [*nodes, helper.make_node("Mul", ["row_numbers", "row_scales"], ["rows"])], weights

@@ -29,8 +29,8 @@ from training.loop import LoopOptions, Phase
 from training.objectives.distillation import Distillation
 from training.objectives.ranking import InBatchRanking, NestedRanking
 from training.optimisers import RowAdam
-from training.parameters import TEMPLATES, Part, Rate, Size, Weight
-from training.preparation import EVERYTHING, provenance
+from training.parameters import Part, Rate, Size, Weight
+from training.preparation import provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.schedules import LinearDecay
 from training.served_vocabulary import ServedVocabulary
@@ -40,6 +40,7 @@ from training.taught_text import (
     FURTHER,
     LEXICA,
     NO_SENTENCE_PAIRS,
+    TAUGHT_TEMPLATES,
     TaughtTextParameters,
     corpus_of,
     mixing_of,
@@ -102,16 +103,12 @@ class Parameters(TaughtTextParameters):
 
 SCALES = at_scales(
     smoke=Parameters(
-        languages=("en", "de", "fr", "es", "ja"),
-        **TEMPLATES,
-        evaluation=EVERYTHING,  # heads are fitted on sentences from the same templates
-        scored=("template_scores",),
+        **TAUGHT_TEMPLATES,
         scored_steps=20,
         pieces=256,
         vocabulary_characters=100_000,
         batch=64,
         steps=80,
-        teacher_sentences=64,
         max_tokens=64,
         log_every=10,
         develop_every=40,

@@ -36,8 +36,8 @@ from training.loop import LoopOptions, Phase
 from training.mini_model import mini_model
 from training.mini_parts import MiniParts, parts_of_bundle
 from training.mini_start import MARKS, StartPlan, start
-from training.parameters import TEMPLATES, Part, Rate, Size, Weight
-from training.preparation import EVERYTHING, joined, provenance
+from training.parameters import Part, Rate, Size, Weight
+from training.preparation import joined, provenance
 from training.recipe import Recipe, Stage, at_scales
 from training.rounding import keep_rounded, leave_rounded
 from training.schedules import LinearDecay
@@ -52,6 +52,7 @@ from training.taught_text import (
     N_WAY,
     NO_SENTENCE_PAIRS,
     PAIRWISE,
+    TAUGHT_TEMPLATES,
     TaughtTextParameters,
     corpus_of,
     mixing_of,
@@ -124,11 +125,7 @@ class Parameters(TaughtTextParameters):
 
 SCALES = at_scales(
     smoke=Parameters(
-        languages=("en", "de", "fr", "es", "ja"),
-        **TEMPLATES,
-        evaluation=EVERYTHING,  # heads are fitted on sentences from the same templates
-        scored=("template_scores",),
-        teacher_sentences=64,
+        **TAUGHT_TEMPLATES,
         pieces=400,
         fitted=20,
         steps=16,
@@ -149,10 +146,9 @@ SCALES = at_scales(
 def build(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     """Put the parts together."""
     # Before the text is read, which takes minutes: it may be no bundle to go on from.
-    if p.start is not None:
-        _of_bundle(p.start, p, work)
+    started = _of_bundle(p, work)
     corpus = corpus_of(p, work)
-    made = _begun(p, work, corpus)
+    made = started or _of_e5(p, work, corpus)
     encoder = made.layers
     encoder.products = fast_dtype(work.device) if p.products == "fast" else torch.float32
     keep_rounded(encoder.body)
@@ -178,9 +174,11 @@ def build(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
 
 
 def _begun(p: Parameters, work: Workspace, corpus: Corpus) -> MiniParts:
-    """Return what training begins with."""
-    if p.start is not None:
-        return _of_bundle(p.start, p, work)
+    """Return what training began with."""
+    return _of_bundle(p, work) or _of_e5(p, work, corpus)
+
+
+def _of_e5(p: Parameters, work: Workspace, corpus: Corpus) -> MiniParts:
     plan = StartPlan(
         pieces=p.pieces,
         piece_weights=dict.fromkeys(FURTHER, p.further_pieces),
@@ -190,15 +188,17 @@ def _begun(p: Parameters, work: Workspace, corpus: Corpus) -> MiniParts:
         without=NO_SENTENCE_PAIRS,
         seed=p.seed,
     )
-    return start(work, corpus, teacher_of(p, work, corpus), mixing_of(p), plan)
+    return start(work, corpus, lambda: teacher_of(p, work, corpus), mixing_of(p), plan)
 
 
-def _of_bundle(place: str, p: Parameters, work: Workspace) -> MiniParts:
-    made = parts_of_bundle(work, place)
+def _of_bundle(p: Parameters, work: Workspace) -> MiniParts | None:
+    if p.start is None:
+        return None
+    made = parts_of_bundle(work, p.start)
     most = len(made.layers.body.places) - MARKS
     if p.max_tokens > most:
         raise InputError(
-            f"The layers of {place} have places for {most} tokens.",
+            f"The layers of {p.start} have places for {most} tokens.",
             field="max_tokens",
             given=p.max_tokens,
             remedy=f"Set at most that: --set max_tokens={most}.",
