@@ -1,29 +1,32 @@
 """Traced graphs with their weights in 8 or 4 bits, as their tables of token vectors are.
 
-Only what lies on disk changes: every weight is a constant of codes, widened and multiplied by its
-scales, which ONNX Runtime computes once when it loads the graph, and OpenVINO when it reads it.
 Products are computed as if the weights had been stored in full.
 
 A weight that 4 bits hold as it is, since it was trained so (`training.rounding`), lies in 4 bits,
-with a scale for every 64 numbers of a row. Any other is rounded to 8: a matrix has a scale for each
-of its outputs, what else there is one for each row.
+with a scale for every 64 numbers of a row, and the standard's own operator for that before its
+product: ONNX Runtime keeps the 4 bits in memory and widens them as it multiplies, OpenVINO widens
+them when it reads the graph. Any other is rounded to 8, widened and multiplied by its scales, which
+both compute once: a matrix has a scale for each of its outputs, what else there is one for each
+row.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 import torch
+from ml_dtypes import int4
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 from torch import nn
 
-from training.graphs.static import GROUP, StoredTable, packed, store
+from training.graphs.static import GROUP, StoredTable, store
 
 _LEAST_NUMBERS = 1 << 15
 """Weights of fewer numbers stay as they are: biases and norms."""
+
+_OPSET, _IR_VERSION = 21, 10
+"""The first that have 4 bits."""
 
 
 def round_weights(module: nn.Module) -> None:
@@ -71,6 +74,7 @@ def compressed_graph(graph: bytes) -> bytes:
     del model.graph.node[:], model.graph.initializer[:]
     model.graph.node.extend(nodes)
     model.graph.initializer.extend([*weights, *kept.values()])
+    model.opset_import[0].version, model.ir_version = _OPSET, _IR_VERSION
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
 
@@ -81,66 +85,27 @@ def _compressed(
     """Return the nodes that make `weight` again under its name, and what they make it of."""
     values = numpy_helper.to_array(weight)
     stored = _stored(values.T if by_column else values)
+    laid_out = [stored.codes, stored.scales]
+    codes, scales = (np.ascontiguousarray(a.T if by_column else a) for a in laid_out)
     name = weight.name
     if stored.precision == "int8":
-        arrays: dict[str, npt.NDArray[Any]] = {"codes": stored.codes, "scales": stored.scales}
-        if by_column:
-            arrays = {part: np.ascontiguousarray(array.T) for part, array in arrays.items()}
         return [
             helper.make_node("Cast", [f"{name}.codes"], [f"{name}.wide"], to=TensorProto.FLOAT),
             helper.make_node("Mul", [f"{name}.wide", f"{name}.scales"], [name]),
-        ], [numpy_helper.from_array(array, f"{name}.{part}") for part, array in arrays.items()]
-    return _from_nibbles(name, stored, by_column=by_column)
-
-
-def _from_nibbles(
-    name: str, stored: StoredTable, *, by_column: bool
-) -> tuple[list[NodeProto], list[TensorProto]]:
-    """Return the nodes that make a weight in 4 bits again under `name`, and what they make it of.
-
-    Two codes lie in a byte. They are told apart in floating point, which OpenVINO computes when it
-    reads the graph. Bits it would leave to every run, and where ONNX shifts them it divides, and
-    rounds to the nearest once that has become a part of a weight.
-    """
-    rows, width = stored.codes.shape
-    constants = {
-        "packed": packed(stored.codes),
-        "half_scales": stored.scales.astype(np.float16),
-        "sixteen": np.array(16, dtype=np.float32),
-        "sixteenth": np.array(1 / 16, dtype=np.float32),
-        "eight": np.array(8, dtype=np.float32),
-        "grouped": np.array([rows, stored.scales.shape[1], GROUP], dtype=np.int64),
-        "whole": np.array([rows, width], dtype=np.int64),
-        "last": np.array([-1], dtype=np.int64),
-    }
-    n = _Names(f"{name}.")
-    whole = n.rows if by_column else name
-    nodes = [
-        helper.make_node("Cast", [n.packed], [n.both], to=TensorProto.FLOAT),
-        helper.make_node("Mul", [n.both, n.sixteenth], [n.sixteenths]),
-        helper.make_node("Floor", [n.sixteenths], [n.high]),
-        helper.make_node("Mul", [n.high, n.sixteen], [n.without_low]),
-        helper.make_node("Sub", [n.both, n.without_low], [n.low]),
-        helper.make_node("Concat", [n.low, n.high], [n.unsigned], axis=1),
-        helper.make_node("Sub", [n.unsigned, n.eight], [n.wide]),
-        helper.make_node("Reshape", [n.wide, n.grouped], [n.groups]),
-        helper.make_node("Cast", [n.half_scales], [n.scales], to=TensorProto.FLOAT),
-        helper.make_node("Unsqueeze", [n.scales, n.last], [n.each]),
-        helper.make_node("Mul", [n.groups, n.each], [n.scaled]),
-        helper.make_node("Reshape", [n.scaled, n.whole], [whole]),
+        ], [
+            numpy_helper.from_array(codes, f"{name}.codes"),
+            numpy_helper.from_array(scales, f"{name}.scales"),
+        ]
+    return [
+        helper.make_node("Cast", [f"{name}.half_scales"], [f"{name}.scales"], to=TensorProto.FLOAT),
+        helper.make_node(
+            "DequantizeLinear",
+            [f"{name}.codes", f"{name}.scales"],
+            [name],
+            axis=0 if by_column else 1,
+            block_size=GROUP,
+        ),
+    ], [
+        numpy_helper.from_array(codes.astype(int4), f"{name}.codes"),
+        numpy_helper.from_array(scales.astype(np.float16), f"{name}.half_scales"),
     ]
-    if by_column:
-        nodes.append(helper.make_node("Transpose", [whole], [name], perm=[1, 0]))
-    return nodes, [
-        numpy_helper.from_array(array, f"{name}.{part}") for part, array in constants.items()
-    ]
-
-
-class _Names:
-    """What is made, by its own name behind a prefix."""
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-
-    def __getattr__(self, name: str) -> str:
-        return self._prefix + name

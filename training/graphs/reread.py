@@ -20,7 +20,7 @@ from torch import nn
 from training.e5 import empty_body
 from training.encoders.product_vectors import ProductVectors
 from training.encoders.settled import SettledLayers
-from training.graphs.static import StoredTable, Table, unpacked
+from training.graphs.static import GROUP, Table
 from training.graphs.traced import traced_graph
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -37,10 +37,7 @@ def reread(graph: bytes) -> SettledLayers:
     """
     model = onnx.load_from_string(graph)
     arrays = {weight.name: numpy_helper.to_array(weight) for weight in model.graph.initializer}
-    turned = {node.output[0] for node in model.graph.node if node.op_type == "Transpose"}
-    widened = {
-        name: values.T if name in turned else values for name, values in _widened(arrays).items()
-    }
+    widened = _widened(arrays)
     encoder = _empty(arrays, widened)
     theirs = [widened[name] for name in _used(model, set(widened))]
     parameters = list(encoder.parameters())
@@ -81,21 +78,22 @@ def _fill(target: torch.Tensor, values: npt.NDArray[np.generic]) -> None:
 def _widened(arrays: dict[str, npt.NDArray[np.generic]]) -> dict[str, Table]:
     """Return the weights as they lie in the file, by the name that nodes know them by."""
     found: dict[str, Table] = {}
-    parts = {"codes", "scales", "packed", "half_scales"}
     for name, array in arrays.items():
         weight, _, part = name.rpartition(".")
-        if part == "packed" and weight:
-            found[weight] = _nibbles(array, arrays[f"{weight}.half_scales"])
+        if part == "codes" and f"{weight}.half_scales" in arrays:
+            found[weight] = _from_blocks(array, arrays[f"{weight}.half_scales"])
         elif part == "codes" and f"{weight}.scales" in arrays:
             found[weight] = array.astype(np.float32) * arrays[f"{weight}.scales"].astype(np.float32)
-        elif array.dtype == np.float32 and array.ndim and part not in parts:
+        elif array.dtype == np.float32 and array.ndim and part != "scales":
             found[name] = np.asarray(array, dtype=np.float32)
     return found
 
 
-def _nibbles(packed: npt.NDArray[np.generic], scales: npt.NDArray[np.generic]) -> Table:
-    codes = unpacked(packed.astype(np.uint8))
-    return StoredTable("int4", codes, scales.astype(np.float32)).widened()
+def _from_blocks(codes: npt.NDArray[np.generic], scales: npt.NDArray[np.generic]) -> Table:
+    """Return codes [inputs, outputs] times their scales [blocks of inputs, outputs]."""
+    each = np.repeat(scales.astype(np.float32), GROUP, axis=0)
+    widened: Table = codes.astype(np.float32) * each
+    return widened
 
 
 def _used(model: ModelProto, weights: set[str]) -> list[str]:

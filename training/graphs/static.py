@@ -162,12 +162,6 @@ def packed(codes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return both
 
 
-def unpacked(both: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
-    """Return the codes [V, D] of -8 .. 7 that `packed` made uint8 [V, D / 2] of."""
-    halves = np.concatenate([both & 0x0F, both >> 4], axis=1)
-    return halves.astype(np.int8) - np.int8(8)
-
-
 def _codes(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]:
     """Return the nodes that make `codes` int8 [V, D] and `scales` float32 [V, groups]."""
     if stored.precision == "int8":

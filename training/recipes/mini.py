@@ -72,7 +72,7 @@ class Parameters(TaughtTextParameters):
 
     sources: tuple[str, ...] = PAIRWISE + N_WAY + LEXICA + ENGLISH
     taught_whole: tuple[str, ...] = NO_SENTENCE_PAIRS + EDITED
-    teacher_sentences: Size = 60_000
+    teacher_sentences: Size = 400_000
     # A bundle of this recipe that is trained on; None begins with multilingual-e5-small.
     start: str | None = None
     pieces: Size = 106_000  # that are kept of its vocabulary
@@ -86,8 +86,8 @@ class Parameters(TaughtTextParameters):
     most: Size = 320  # sentences of a batch
     products: Literal["fast", "fp32"] = "fast"  # fast: bf16 where the device has it
     english: Part = 0.25  # part of the sentences that are English
-    rate: Rate = 1e-4  # AdamW's, of the layers
-    books_rate: Rate = 2e-4  # and of what they read
+    rate: Rate = 1.5e-4  # AdamW's, of the layers
+    books_rate: Rate = 3e-4  # and of what they read
     warm_up: Part = 0.03  # part of the steps
     decay: float = 0.6  # part of the steps, at the end
     clip: Rate = 1.0
@@ -97,13 +97,13 @@ class Parameters(TaughtTextParameters):
     ranking_temperature: Rate = 0.05
     negatives: Size = 2048
     scores: Weight = 5.0  # of people's scores of pairs
-    scored_pairs: Size = 16  # with scores, of a batch
-    kept: Part = 0.2  # part of the weights before training, in what is exported
+    scored_pairs: Size = 8  # with scores, of a batch
+    kept: Part = 0.4  # part of the weights before training, in what is exported
     whitening: float = 0.4  # of what is exported; 0 leaves the vectors as they were trained
     precision: Precision = "int4"  # of the stored layers
     max_tokens: Size = 256  # of a text that is served
     log_every: int = 20
-    develop_every: int = 400
+    develop_every: int = 2000
     checkpoint_seconds: float = 120.0
 
     def __post_init__(self) -> None:
@@ -132,13 +132,15 @@ SCALES = at_scales(
         tokens=240,
         most=32,
         products="fp32",
+        rate=1e-4,
+        books_rate=2e-4,
         negatives=32,
         scored_pairs=6,
         max_tokens=64,
         log_every=4,
         develop_every=8,
     ),
-    small=Parameters(steps=750),
+    small=Parameters(steps=4300),
     paper=Parameters(steps=12_000, teacher_sentences=800_000),
 )
 
@@ -294,7 +296,7 @@ RECIPE = Recipe(
     name="mini",
     summary="multilingual-e5-small's layers in an English teacher's space; distillation + ranking",
     scales=SCALES,
-    minutes=75,
+    minutes=100,
     stages=(Stage(name=STAGE, build=build, needed=_trains),),
     model=model,
     network=_network,

@@ -70,7 +70,7 @@ def test_it_computes_with_the_rounded_weights(
     assert len(graph) < len(full) / smaller
     weights = onnx.load_from_string(graph).graph.initializer
     large = {w.data_type for w in weights if np.prod(w.dims) >= 1 << 15}
-    assert large <= {TensorProto.INT8, TensorProto.UINT8}
+    assert large <= {TensorProto.INT4, TensorProto.INT8, TensorProto.UINT8}
     ids, mask = torch.randint(0, VOCABULARY, (3, 9)), torch.ones(3, 9, dtype=torch.bool)
     with torch.inference_mode():
         before, after = encoder.rectangle(ids, mask), rounded.rectangle(ids, mask)
@@ -103,6 +103,20 @@ def test_another_runtime_reads_the_same_weights(rounded: SettledLayers, tmp_path
     here = session.OpenVinoSession(path, dimension=WIDTH, precision="fp32", streams=1).run(inputs)
     there = EncoderSession(path, dimension=WIDTH).run(inputs)
     np.testing.assert_allclose(here, there, atol=1e-4)
+
+
+def test_a_weight_in_four_bits_is_one_operator_before_its_product(
+    encoder: SettledLayers,
+) -> None:
+    # So ONNX Runtime finds it, and multiplies by 4 bits without a copy in full.
+    settled = copy.deepcopy(encoder)
+    keep_rounded(settled.body)
+    leave_rounded(settled.body)
+    graph = onnx.load_from_string(compressed(settled)).graph
+    widened = {n.output[0] for n in graph.node if n.op_type == "DequantizeLinear"}
+    multiplied = {n.input[1] for n in graph.node if n.op_type == "MatMul"}
+    assert len(widened) == 2 * 3  # two layers; what leaves the attention is small, and stays
+    assert widened <= multiplied
 
 
 def test_openvino_has_plain_weights_once_it_has_read_the_graph(
