@@ -11,7 +11,7 @@ _PLACES = (_PACKAGE / "models", _PACKAGE.parent / "models")
 DEMO_CORPUS = _PACKAGE / "demo" / "corpus.jsonl"
 
 _PREFERENCE = ("interlingua-fast", "interlingua-mini")
-"""Which shipped encoder is the default: the first of these that is there (docs/decisions/0014)."""
+"""Which shipped encoder is the default: the first of these that is there (docs/decisions/0020)."""
 
 
 def shipped_models() -> list[Path]:
