@@ -20,7 +20,7 @@ from torch import nn
 from training.e5 import empty_body
 from training.encoders.product_vectors import ProductVectors
 from training.encoders.settled import SettledLayers
-from training.graphs.static import GROUP, Table
+from training.graphs.static import StoredTable, Table
 from training.graphs.traced import traced_graph
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -90,10 +90,10 @@ def _widened(arrays: dict[str, npt.NDArray[np.generic]]) -> dict[str, Table]:
 
 
 def _from_blocks(codes: npt.NDArray[np.generic], scales: npt.NDArray[np.generic]) -> Table:
-    """Return codes [inputs, outputs] times their scales [blocks of inputs, outputs]."""
-    each = np.repeat(scales.astype(np.float32), GROUP, axis=0)
-    widened: Table = codes.astype(np.float32) * each
-    return widened
+    """Return the codes times their scales: of rows, or of columns where there are fewer scales."""
+    if len(scales) < len(codes):
+        return _from_blocks(codes.T, scales.T).T
+    return StoredTable("int4", codes.astype(np.int8), scales.astype(np.float32)).widened()
 
 
 def _used(model: ModelProto, weights: set[str]) -> list[str]:

@@ -155,7 +155,7 @@ def _table_rows(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]
     return nodes, weights
 
 
-def packed(codes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+def _packed(codes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return uint8 [V, D / 2] of codes [V, D] of -8 .. 7: the first half of a row in low bits."""
     low, high = np.split((codes.astype(np.int8) + 8).astype(np.uint8), 2, axis=1)
     both: npt.NDArray[np.uint8] = (low | (high << 4)).astype(np.uint8)
@@ -172,7 +172,7 @@ def _codes(stored: StoredTable) -> tuple[list[NodeProto], list[TensorProto]]:
     # Two codes a byte in the file. All that these nodes read is constant, so ONNX Runtime computes
     # them once, when it loads the graph, and each request gathers from 8-bit codes.
     constants = {
-        "packed": packed(stored.codes),
+        "packed": _packed(stored.codes),
         "half_scales": stored.scales.astype(np.float16),
         "low_bits": np.array(0x0F, dtype=np.uint8),
         "four": np.array(4, dtype=np.uint8),

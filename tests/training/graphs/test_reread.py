@@ -15,6 +15,7 @@ from training.encoders.settled import SettledLayers
 from training.graphs.additive import additive_graph
 from training.graphs.compressed import compressed_graph, round_weights
 from training.graphs.reread import reread
+from training.graphs.static import store
 from training.graphs.traced import traced_graph
 from training.rounding import keep_rounded, leave_rounded
 
@@ -55,6 +56,16 @@ def test_every_weight_comes_back(bits: int) -> None:
     due = dict(layers.named_parameters()) | dict(layers.named_buffers())
     for name, weight in (*found.named_parameters(), *found.named_buffers()):
         torch.testing.assert_close(weight, due[name], atol=1e-6, rtol=0, msg=name)
+
+
+@pytest.mark.slow
+def test_a_table_that_four_bits_hold_comes_back() -> None:
+    layers = make()
+    places = layers.body.places
+    with torch.no_grad():
+        places.copy_(torch.from_numpy(store(places.numpy(), "int4").widened()))
+    found = reread(stored(layers))
+    torch.testing.assert_close(found.body.places, places, atol=1e-6, rtol=0)
 
 
 @pytest.mark.slow
