@@ -6,11 +6,11 @@ unit(v M), and since all languages lie in one space, scores of two languages tea
 With p the pairs' cosines, s their scores, x and y translations and t the teacher's vectors of
 English y, what is minimised is
 
-    - 10 corr(p, s)  +  kept (1 - mean cos(v M, v))  +  ranking(x M, y M)  +  ranking(x M, t)
+    - 10 corr(p, s)  +  kept (1 - mean cos(v M, v))  +  ranking(x M, y M)  +  taught ranking(x M, t)
 
 The correlation is Pearson's, which such sets are published with (Cer et al. 2017, section 6). The
 second term keeps vectors near where they were, the others keep translations together and all of it
-in the teacher's space.
+in the teacher's space: the more `taught` counts, the better its own vectors are found.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ _WARM_UP = 0.3  # part of the steps
 _BATCH = 512  # pairs of each language with scores, and of each of two languages with translations
 _SCORED = 10.0  # weight of the correlation
 _TEMPERATURE = 0.05
-_TRANSLATIONS = 1200  # of a language
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,8 @@ class ClosenessPlan:
 
     steps: int
     kept: float  # weight of where vectors are
+    taught: float = 1.0  # weight of the teacher's own vectors
+    translations: int = 1200  # of a language
     longest: int  # tokens of a sentence; what is longer is cut
     seed: int
 
@@ -74,6 +75,7 @@ def taught_translations(
     mixing: Mixing,
     *,
     without: Collection[str],
+    most: int,
     seed: int,
 ) -> list[TaughtTranslations]:
     """Return some pairs of each language that has any with English that is taught.
@@ -83,6 +85,7 @@ def taught_translations(
         teacher: Vectors of its English.
         mixing: How often which source is drawn.
         without: Sources whose sentences are no sentences.
+        most: Of a language.
         seed: Which are drawn.
     """
     inside = [number for number, name in enumerate(corpus.sources) if name in without]
@@ -100,7 +103,7 @@ def taught_translations(
     for number in np.unique(languages):
         of_it = np.flatnonzero(languages == number)
         odds = shares[of_it] / shares[of_it].sum()
-        chosen = draw.choice(of_it, min(len(of_it), _TRANSLATIONS), replace=False, p=odds)
+        chosen = draw.choice(of_it, min(len(of_it), most), replace=False, p=odds)
         left, right = corpus.pairs[buckets.pairs[chosen]].astype(np.int64).T
         found.append(
             TaughtTranslations(
@@ -185,7 +188,7 @@ def _fitted(
         return (
             plan.kept * (1 - stayed.mean())
             + symmetric_ranking(x_now, y_now, temperature=_TEMPERATURE)
-            + symmetric_ranking(x_now, of.teacher[rows], temperature=_TEMPERATURE)
+            + plan.taught * symmetric_ranking(x_now, of.teacher[rows], temperature=_TEMPERATURE)
         )
 
     for _ in range(plan.steps):

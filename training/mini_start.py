@@ -139,12 +139,14 @@ def _map(
     Of translations and their English alike. There is no constant beside it: the vectors of this
     model have a large part in common, which the map may use as one.
     """
-    found = taught_translations(corpus, teacher, mixing, without=plan.without, seed=plan.seed)
+    found = taught_translations(
+        corpus, teacher, mixing, without=plan.without, most=plan.fitted, seed=plan.seed
+    )
     texts: list[str] = []
     targets: list[npt.NDArray[np.float32]] = []
     for of in found:
-        texts += of.sentences[: plan.fitted] + of.english[: plan.fitted]
-        targets += [of.teacher[: plan.fitted]] * 2
+        texts += of.sentences + of.english
+        targets += [of.teacher] * 2
     tokens = vocabulary.tokenizer.encode(texts, max_tokens=plan.longest).tokens
     x = torch.from_numpy(encode(layers, tokens, torch.device("cpu"))).double()
     y = torch.from_numpy(np.concatenate(targets)).double()

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+import numpy.typing as npt
+from torch import nn
+
+from service.text.tokenizer import Tokenizer
+from training.closeness import ClosenessPlan, fit_closeness, taught_translations
 from training.data.corpus import Corpus
 from training.data.mixing import Mixing
 from training.data.scored_pairs import ScoredPairs
@@ -90,6 +96,39 @@ def scored_of(p: TaughtTextParameters, work: Workspace) -> list[ScoredPairs]:
     return prepare_scored_pairs(
         work, p.scored, languages=p.languages, evaluation=EVERYTHING, research=p.research
     )
+
+
+def closeness_of(
+    p: TaughtTextParameters,
+    work: Workspace,
+    corpus: Corpus,
+    encoder: nn.Module,
+    tokenizer: Tokenizer,
+    plan: ClosenessPlan,
+) -> npt.NDArray[np.float32] | None:
+    """Return the last map [D, D] of vectors; None where there is nothing to fit it on.
+
+    Args:
+        p: Names the pairs with scores.
+        work: Keeps what is read.
+        corpus: Whose translations stay together.
+        encoder: On the CPU; ragged sentences to [B, D].
+        tokenizer: Its own.
+        plan: How it is fitted; no steps is no map.
+    """
+    pairs = scored_of(p, work) if plan.steps > 0 else []
+    if not pairs:
+        return None
+    work.progress.title("closeness: a map of the vectors towards people's scores")
+    translations = taught_translations(
+        corpus,
+        teacher_of(p, work, corpus),
+        mixing_of(p),
+        without=NO_SENTENCE_PAIRS,
+        most=plan.translations,
+        seed=p.seed,
+    )
+    return fit_closeness(encoder, tokenizer, pairs, translations, plan)
 
 
 def mixing_of(p: TaughtTextParameters) -> Mixing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -95,6 +96,21 @@ def test_what_is_kept_stays_where_it_was() -> None:
     assert turned[1000.0] < 0.2 * turned[0.0]
 
 
+def test_the_teacher_finds_more_where_it_counts_more() -> None:
+    texts = translated(400)
+    turn = np.random.default_rng(4).normal(scale=0.25, size=(WIDTH, WIDTH)).astype(np.float32)
+    teacher = unit(texts.teacher @ (np.eye(WIDTH, dtype=np.float32) + turn))
+    elsewhere = replace(texts, teacher=teacher)
+
+    def found_by_it(taught: float) -> float:
+        weights = replace(plan(kept=1.0), taught=taught)
+        found = fit_closeness(encoder(), TOKENIZER, [judged(600, seed=1)], [elsewhere], weights)
+        cosines = unit(vectors_of(texts.sentences) @ found) @ teacher.T
+        return float((cosines.argmax(axis=1) == np.arange(len(teacher))).mean())
+
+    assert found_by_it(8.0) > found_by_it(0.0) + 0.1
+
+
 def test_a_fit_is_the_same_again() -> None:
     pairs, texts = judged(200, seed=1), translated(100)
     one, other = (
@@ -111,7 +127,7 @@ def test_translations_come_with_the_vectors_of_their_own_english() -> None:
     row[taught] = np.arange(len(taught))
     vectors = np.random.default_rng(0).normal(size=(len(taught), 4)).astype(np.float16)
     teacher = TeacherVectors(row, vectors)
-    found = taught_translations(corpus, teacher, Mixing(), without=(), seed=0)
+    found = taught_translations(corpus, teacher, Mixing(), without=(), most=1200, seed=0)
     assert [len(of.sentences) for of in found] == [5, 3]
     for of in found:
         for sentence, translation, vector in zip(of.sentences, of.english, of.teacher, strict=True):
@@ -124,5 +140,5 @@ def test_sources_that_are_no_sentences_are_left_out(without: tuple[str, ...]) ->
     corpus = make_corpus({"de": 4})
     row = np.arange(len(corpus.texts))
     teacher = TeacherVectors(row, np.ones((len(row), 4), dtype=np.float16))
-    found = taught_translations(corpus, teacher, Mixing(), without=without, seed=0)
+    found = taught_translations(corpus, teacher, Mixing(), without=without, most=1200, seed=0)
     assert len(found) == (0 if without else 1)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from training.closeness import ClosenessPlan, fit_closeness, taught_translations
+from training.closeness import ClosenessPlan
 from training.data.batches import PairBatch, PairBatches, Sentences
 from training.data.corpus import Corpus
 from training.data.mixing import make_buckets
@@ -42,6 +42,7 @@ from training.taught_text import (
     NO_SENTENCE_PAIRS,
     TAUGHT_TEMPLATES,
     TaughtTextParameters,
+    closeness_of,
     corpus_of,
     mixing_of,
     scored_of,
@@ -173,8 +174,17 @@ def model(p: Parameters, work: Workspace) -> Model:
     corpus = corpus_of(p, work)
     vocabulary = _vocabulary(p, work, corpus)
     table = _exported_table(p, work, corpus, vocabulary)
-    closeness = _closeness(p, work, corpus, vocabulary, StaticEncoder(table))
-    stored = store((table @ torch.from_numpy(closeness)).numpy(), p.precision)
+    plan = ClosenessPlan(
+        # Without a teacher the last map would have nothing to keep the vectors to.
+        steps=p.scored_steps if p.distillation else 0,
+        kept=p.scored_kept,
+        longest=p.longest,
+        seed=p.seed,
+    )
+    closeness = closeness_of(p, work, corpus, StaticEncoder(table), vocabulary.tokenizer, plan)
+    if closeness is not None:
+        table = table @ torch.from_numpy(closeness)
+    stored = store(table.numpy(), p.precision)
     encoder = StaticEncoder(torch.from_numpy(stored.widened()))
 
     def reference(ids: Tensor, mask: Tensor) -> Tensor:
@@ -248,31 +258,7 @@ def _whitening(
 
 
 def _scored(p: Parameters, work: Workspace) -> list[ScoredPairs]:
-    # Without a teacher the last map would have nothing to keep the vectors to.
     return scored_of(p, work) if p.distillation else []
-
-
-def _closeness(
-    p: Parameters,
-    work: Workspace,
-    corpus: Corpus,
-    vocabulary: ServedVocabulary,
-    encoder: StaticEncoder,
-) -> npt.NDArray[np.float32]:
-    """Return the last map [D, D] of the vectors of `encoder`."""
-    pairs = _scored(p, work)
-    if not pairs or not p.scored_steps:
-        return np.eye(p.dimension, dtype=np.float32)
-    work.progress.title("closeness: a map of the vectors towards people's scores")
-    translations = taught_translations(
-        corpus,
-        teacher_of(p, work, corpus),
-        mixing_of(p),
-        without=NO_SENTENCE_PAIRS,
-        seed=p.seed,
-    )
-    plan = ClosenessPlan(steps=p.scored_steps, kept=p.scored_kept, longest=p.longest, seed=p.seed)
-    return fit_closeness(encoder, vocabulary.tokenizer, pairs, translations, plan)
 
 
 RECIPE = Recipe(

@@ -21,7 +21,9 @@ from torch import nn
 from torch.optim import AdamW
 
 from service.errors import InputError
+from service.text.tokenizer import Tokenizer
 from training.averaging import blend
+from training.closeness import ClosenessPlan
 from training.data.corpus import Corpus
 from training.data.scored_batches import ScoredBatches
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
@@ -54,6 +56,7 @@ from training.taught_text import (
     PAIRWISE,
     TAUGHT_TEMPLATES,
     TaughtTextParameters,
+    closeness_of,
     corpus_of,
     mixing_of,
     scored_of,
@@ -100,6 +103,10 @@ class Parameters(TaughtTextParameters):
     scored_pairs: Size = 8  # with scores, of a batch
     kept: Part = 0.4  # part of the weights before training, in what is exported
     whitening: float = 0.4  # of what is exported; 0 leaves the vectors as they were trained
+    scored_steps: int = 400  # of a last map of what is exported; 0 is none
+    scored_translations: Size = 1200  # of a language, that it is fitted on
+    scored_kept: Weight = 10.0  # weight of where vectors are, in it
+    scored_taught: Weight = 8.0  # and of being found by the teacher's own
     precision: Precision = "int4"  # of the stored layers
     max_tokens: Size = 256  # of a text that is served
     log_every: int = 20
@@ -136,6 +143,8 @@ SCALES = at_scales(
         books_rate=2e-4,
         negatives=32,
         scored_pairs=6,
+        scored_steps=20,
+        scored_translations=20,
         max_tokens=64,
         log_every=4,
         develop_every=8,
@@ -152,7 +161,7 @@ def build(p: Parameters, work: Workspace) -> Phase[TaughtBatch]:
     corpus = corpus_of(p, work)
     made = started or _of_e5(p, work, corpus)
     encoder = made.layers
-    encoder.products = fast_dtype(work.device) if p.products == "fast" else torch.float32
+    encoder.products = _products(p, work.device)
     keep_rounded(encoder.body)
     encoder = encoder.to(work.device)
     own = [*encoder.body.parameters(), encoder.marks, encoder.map.weight]
@@ -259,17 +268,7 @@ def model(p: Parameters, work: Workspace) -> Model:
         leave_rounded(made.layers.body)
     layers = made.layers
     layers.body.places = nn.Parameter(layers.body.places[: MARKS + p.max_tokens].detach().clone())
-    if p.whitening:
-        matrix = fit_whitening(
-            layers,
-            corpus,
-            made.vocabulary.tokenizer,
-            p.whitening,
-            without=LEXICA,
-            longest=p.longest,
-            seed=p.seed,
-        )
-        layers.follow(matrix)
+    _map_last(p, work, corpus, layers, made.vocabulary.tokenizer)
     data = joined(made.data, provenance(corpus, scored_of(p, work) if p.scores else []))
     return mini_model(
         made,
@@ -280,6 +279,40 @@ def model(p: Parameters, work: Workspace) -> Model:
         research=p.research,
         data=data,
     )
+
+
+def _map_last(
+    p: Parameters, work: Workspace, corpus: Corpus, layers: SettledLayers, tokenizer: Tokenizer
+) -> None:
+    """Whiten the vectors of `layers` in part, then bring them nearer to scores and the teacher."""
+    exported, layers.products = layers.products, _products(p, torch.device("cpu"))
+    if p.whitening:
+        matrix = fit_whitening(
+            layers,
+            corpus,
+            tokenizer,
+            p.whitening,
+            without=LEXICA,
+            longest=p.longest,
+            seed=p.seed,
+        )
+        layers.follow(matrix)
+    plan = ClosenessPlan(
+        steps=p.scored_steps,
+        kept=p.scored_kept,
+        taught=p.scored_taught,
+        translations=p.scored_translations,
+        longest=p.longest,
+        seed=p.seed,
+    )
+    closeness = closeness_of(p, work, corpus, layers, tokenizer, plan)
+    if closeness is not None:
+        layers.follow(closeness)
+    layers.products = exported
+
+
+def _products(p: Parameters, device: torch.device) -> torch.dtype:
+    return fast_dtype(device) if p.products == "fast" else torch.float32
 
 
 def _network(p: Parameters) -> nn.Module:
@@ -300,5 +333,8 @@ RECIPE = Recipe(
     stages=(Stage(name=STAGE, build=build, needed=_trains),),
     model=model,
     network=_network,
-    exported=("precision", "max_tokens", "whitening", "kept"),
+    exported=(
+        *("precision", "max_tokens", "whitening", "kept"),
+        *("scored_steps", "scored_translations", "scored_kept", "scored_taught"),
+    ),
 )
