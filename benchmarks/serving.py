@@ -25,9 +25,10 @@ from pathlib import Path
 
 from benchmarks.arguments import above_zero, existing_folder, whole_number
 from benchmarks.drills.fleet import ask, free_port
+from benchmarks.models import FAST
 from service.hardware import available_cores, processor_name
 from service.inference.encoder import Encoder
-from service.shipped import DEMO_CORPUS, shipped_models
+from service.shipped import DEMO_CORPUS
 
 TEXTS_PER_REQUEST = 64
 CLIENTS = 4
@@ -36,7 +37,7 @@ CLIENTS = 4
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--model", type=existing_folder, default=FAST)
     parser.add_argument("--seconds", type=above_zero, default=5.0, help="of each measurement")
     parser.add_argument("--repeats", type=whole_number, default=5)
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """Requests a second that one core answers, by kind of request: what capacity is planned with.
 
-    python -m benchmarks.sizing [--seconds 5] [--repeats 5] [--connections 16]
+    python -m benchmarks.sizing [--model DIR] [--seconds 5] [--repeats 5] [--connections 16]
 
 The server has one core and the clients another, so at least two are needed. Connections are kept
 and each sends its next request when the last is answered: the figures are those of a core that is
@@ -23,9 +23,9 @@ from urllib.parse import quote
 
 import uvloop
 
-from benchmarks.arguments import above_zero, whole_number
+from benchmarks.arguments import above_zero, existing_folder, whole_number
+from benchmarks.models import FAST
 from benchmarks.serving import demo_texts, machine, resident_mb, running_server
-from service.shipped import shipped_models
 
 MANY = 64
 """Sentences of a large request."""
@@ -43,6 +43,7 @@ class Kind:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=existing_folder, default=FAST)
     parser.add_argument("--seconds", type=above_zero, default=5.0, help="of each measurement")
     parser.add_argument("--repeats", type=whole_number, default=5)
     parser.add_argument("--connections", type=whole_number, default=16)
@@ -52,7 +53,7 @@ def main() -> None:
         raise SystemExit("two cores are needed: one for the server, one for its clients")
     print(f"machine: {machine()}; the server has one core")
     os.sched_setaffinity(0, cores[:1])  # the server inherits it
-    with running_server(shipped_models()[0]) as (port, pid, _):
+    with running_server(options.model) as (port, pid, _):
         os.sched_setaffinity(0, cores[1:])
         print(f"{'':34} requests/s  (min .. max)        sentences/s   p50 ms   p99 ms")
         for kind in kinds():

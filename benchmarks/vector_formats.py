@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.arguments import existing_folder, whole_number
+from benchmarks.models import FAST
 from benchmarks.pairs import pairs_file, spearman
 from service.inference.encoder import Encoder
 from service.inference.formats import Format, Formatted, to_format
 from service.inference.session import Vectors
 from service.inference.vectors import finish, normalise
-from service.shipped import DEMO_CORPUS, shipped_models
+from service.shipped import DEMO_CORPUS
 
 
 def comparable(formatted: Formatted, format: Format) -> Vectors:
@@ -53,7 +54,7 @@ def demo_accuracy(rows: Vectors, statements: npt.NDArray[np.str_]) -> float:
 def main() -> None:
     """Print a row for each format."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--model", type=existing_folder, default=FAST)
     parser.add_argument("--pairs", type=pairs_file)
     parser.add_argument("--dimensions", type=whole_number)
     options = parser.parse_args()

@@ -61,7 +61,7 @@ class Settings(BaseSettings):
         default_factory=default_models,
         description="Directory of a bundle or of sentence-transformers, or the name of a "
         "shipped or imported model; may be given several times, the first is the default model. "
-        "interlingua-fast by default",
+        "interlingua-mini by default",
     )
     head: Annotated[list[Directory], NoDecode] = Field(
         default_factory=shipped_heads,

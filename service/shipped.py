@@ -10,8 +10,8 @@ _PLACES = (_PACKAGE / "models", _PACKAGE.parent / "models")
 
 DEMO_CORPUS = _PACKAGE / "demo" / "corpus.jsonl"
 
-_PREFERENCE = ("interlingua-fast", "interlingua-mini")
-"""Which shipped encoder is the default: the first of these that is there (docs/decisions/0020)."""
+_PREFERENCE = ("interlingua-mini", "interlingua-fast")
+"""Which shipped encoder is the default: the first of these that is there (docs/decisions/0023)."""
 
 
 def shipped_models() -> list[Path]:

@@ -88,7 +88,7 @@ def train_head(
     with ExampleCollector(multi_label=False, contradictions="drop") as collector:
         languages = _collect(data, collector, known=encoder.manifest.languages)
         examples = collector.finish()
-        dev = _read_dev(data, known=encoder.manifest.languages, labels=examples.labels)
+        dev = read_dev(data, known=encoder.manifest.languages, labels=examples.labels)
         progress.title(f"head: {len(examples):,} examples, {len(examples.labels)} labels")
         if examples.dropped:
             progress.note(
@@ -153,10 +153,19 @@ def _collect(
     return tuple(found)
 
 
-def _read_dev(
+def read_dev(
     data: HeadData, *, known: Collection[str], labels: Collection[str]
 ) -> dict[str, list[Example]]:
-    """Return the examples to measure on by language, of those that the encoder knows."""
+    """Return the examples to measure on by language.
+
+    Args:
+        data: Names the files.
+        known: Languages that the encoder knows; files in others are passed over.
+        labels: Of the head; rows with others are left out.
+
+    Raises:
+        InputError: A file has none of the labels, or none is in a known language.
+    """
     found: dict[str, list[Example]] = {}
     for path in data.dev:
         language = language_of(path)

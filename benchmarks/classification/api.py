@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.arguments import existing_folder, result_file
+from benchmarks.models import FAST
 from service.classification.example import Example
-from service.shipped import shipped_models
 from training.served import served
 
 _SECONDS = 600.0
@@ -93,7 +93,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument(
         "--model",
         type=existing_folder,
-        default=shipped_models()[0],
+        default=FAST,
         help="bundle, or any model directory",
     )
     parser.add_argument("--out", type=result_file, help="write the figures here, as JSON")

@@ -21,9 +21,9 @@ import numpy as np
 
 from benchmarks.arguments import existing_folder, whole_number
 from benchmarks.classification.api import Api
+from benchmarks.models import FAST
 from benchmarks.serving import demo_texts
 from service.classification.example import Example
-from service.shipped import shipped_models
 from training.served import served
 
 _LABELS = 20
@@ -33,7 +33,7 @@ _ALONE_SECONDS = 5.0
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--model", type=existing_folder, default=FAST)
     parser.add_argument("--examples", type=whole_number, default=100_000)
     options = parser.parse_args()
     # Another process sends the examples: its work must not hold up the one that takes the time.

@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks.arguments import existing_folder, whole_number
 from benchmarks.classification.taking_turns import Asked, take_turns
+from benchmarks.models import FAST
 from benchmarks.serving import demo_texts
 from service.classification.fit import FitOptions, fit
-from service.shipped import shipped_models
 from training.served import served
 
 _LABELS = 20
@@ -31,7 +31,7 @@ _BYTES = {**_JSON, "accept": "application/octet-stream"}
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--model", type=existing_folder, default=FAST)
     parser.add_argument("--examples", type=whole_number, default=100_000)
     parser.add_argument("--rounds", type=whole_number, default=100, help="of four requests to each")
     options = parser.parse_args()

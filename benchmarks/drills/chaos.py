@@ -24,8 +24,8 @@ from benchmarks.drills.chaotic import OUTSIDE, Victim
 from benchmarks.drills.fleet import free_port
 from benchmarks.drills.injected import INSIDE
 from benchmarks.drills.ledger import Ledger
+from benchmarks.models import FAST
 from benchmarks.serving import machine
-from service.shipped import shipped_models
 
 INSIDE_SECONDS = 0.3
 HEALS_WITHIN_SECONDS = 20.0
@@ -47,7 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
         model = home / "model"
-        shutil.copytree(shipped_models()[0], model)
+        shutil.copytree(FAST, model)
         victim = Victim(free_port(), home, model)
         try:
             victim.start()

@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from benchmarks.models import FAST
+
 _CONFIGURATION = Path(__file__).parents[2] / "deploy" / "haproxy" / "haproxy.cfg"
 NOTICE_SECONDS = 3.0
 """How long a replica says that it will leave; the balancer looks every half second."""
@@ -58,7 +60,8 @@ class Replica:
         """Start it; return the seconds until it was ready."""
         began = time.perf_counter()
         environment = os.environ | {
-            f"INTERLINGUA_{k.upper()}": v for k, v in self._settings.items()
+            f"INTERLINGUA_{k.upper()}": v
+            for k, v in ({"model": str(FAST)} | self._settings).items()
         }
         log = self.data.with_suffix(".log")
         with log.open("ab") as errors:

@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=above_zero, default=120.0, help="of the overload")
     parser.add_argument("--times", type=above_zero, default=10.0, help="capacity that is offered")
     parser.add_argument(
-        "--model", type=existing_folder, help="a bundle; the shipped one by default"
+        "--model", type=existing_folder, help="a bundle; interlingua-fast by default"
     )
     parser.add_argument("--texts", type=whole_number, default=256, help="of a request of the flood")
     options = parser.parse_args()

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Self
 
 from benchmarks.drills.fleet import ask
+from benchmarks.models import FAST
 from service.security.grants import Grant, write_line
 
 
 class Served:
-    """`interlingua serve` with the shipped model and the demo corpus, while the block is entered.
+    """`interlingua serve` with `interlingua-fast` and the demo corpus, while the block is entered.
 
     Args:
         home: Where its data and its log are.
@@ -31,6 +32,7 @@ class Served:
     ) -> None:
         self.port = port
         self.log = home / "log"
+        settings = {"model": str(FAST)} | settings
         self._environment = {f"INTERLINGUA_{name.upper()}": v for name, v in settings.items()}
         if keys:
             file = home / "keys"

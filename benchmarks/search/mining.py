@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.arguments import existing_folder
+from benchmarks.models import FAST
 from service.inference.encoder import Encoder
 from service.search.corpora import Corpora, Corpus
 from service.search.document import Document
 from service.search.mining import DEFAULT_THRESHOLD, MinedPair, Side, mine
-from service.shipped import shipped_models
 
 HELD_OUT = 700
 """Training took NTREX's lines before it, which are the distractors here."""
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument(
         "--data", type=existing_folder, required=True, help="NTREX-128, LANGUAGE.txt.gz"
     )
-    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--model", type=existing_folder, default=FAST)
     parser.add_argument("--languages", default="de,fr,es,it,ru,zh,ja,ar,pt,nl,pl,tr,ko,hi,vi")
     arguments = parser.parse_args()
     languages = arguments.languages.split(",")

@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.arguments import existing_folder, whole_number
+from benchmarks.models import FAST
 from service.inference.encoder import Encoder
 from service.inference.session import Vectors
 from service.search.corpora import Corpora
 from service.search.document import Document
 from service.search.incoming import Incoming
 from service.search.indexing import BATCH_DOCUMENTS, index_documents
-from service.shipped import shipped_models
 
 WORDS = (
     "ice", "floats", "on", "cold", "water", "while", "the", "old", "library", "opens", "at", "nine",
@@ -91,7 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=whole_number, default=100_000)
     parser.add_argument("--words", type=whole_number, default=12, help="of each document")
-    parser.add_argument("--model", type=existing_folder, default=shipped_models()[0])
+    parser.add_argument("--model", type=existing_folder, default=FAST)
     arguments = parser.parse_args()
     encoder = Encoder(arguments.model)
     documents = made_up(arguments.documents, arguments.words)

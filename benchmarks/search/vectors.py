@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.models import FAST
 from service.inference.encoder import Encoder
 from service.inference.session import Vectors
 from service.inference.vectors import normalise
-from service.shipped import DEMO_CORPUS, shipped_models
+from service.shipped import DEMO_CORPUS
 
 QUERIES = 1_000
 NOISE = 0.02
@@ -46,7 +47,7 @@ def encodings(texts: Path | None, rows: int, work: Path) -> tuple[Vectors, Vecto
 def _kept(work: Path, texts: Path | None, lines: list[str]) -> Vectors:
     """Return the encodings of at least `lines`, from the work folder where they are these."""
     kept, source = work / "encodings.npy", work / "encodings.source"
-    model = shipped_models()[0] / "bundle.json"
+    model = FAST / "bundle.json"
     content = (texts or DEMO_CORPUS).read_bytes() + model.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     same = source.exists() and source.read_text() == digest
@@ -69,7 +70,7 @@ def _lines(texts: Path | None) -> list[str]:
 
 
 def _encode(texts: list[str]) -> Vectors:
-    encoder = Encoder(shipped_models()[0])
+    encoder = Encoder(FAST)
     parts = [encoder.encode(texts[at : at + AT_ONCE]) for at in range(0, len(texts), AT_ONCE)]
     return np.concatenate(parts)
 

@@ -51,7 +51,7 @@ _STAND_FOR: dict[str, dict[str, str | int]] = {
     "/classifiers/": {"name": "desk", "version": 1},
     "/corpora/": {"name": "notes", "id": "1"},
     "/jobs/": {"id": "8f3a61c05be2d794"},
-    "/v1/models/": {"name": "interlingua-fast"},
+    "/v1/models/": {"name": "interlingua-mini"},
 }
 """What a path begins with -> what stands for its placeholders in examples: curl reads braces as a
 pattern."""

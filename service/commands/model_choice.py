@@ -13,7 +13,7 @@ model_option = click.option(
     "--model",
     type=click.Path(path_type=Path),
     help="Directory of a model, or the name of a shipped or imported one.  [default: the first of "
-    "INTERLINGUA_MODEL, or interlingua-fast]",
+    "INTERLINGUA_MODEL, or interlingua-mini]",
 )
 """Gives a command --model, for `chosen_model`."""
 

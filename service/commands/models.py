@@ -29,7 +29,7 @@ def models() -> None:
 
     \b
     Example: interlingua models import ./all-MiniLM-L6-v2 --precision int8
-             interlingua serve --model interlingua-fast --model all-minilm-l6-v2
+             interlingua serve --model interlingua-mini --model all-minilm-l6-v2
     """
 
 

@@ -17,7 +17,7 @@ from service.commands.settings_flags import read_settings, settings_options
 def serve(**flags: object) -> None:
     """Start the server.
 
-    Without any flag it serves interlingua-fast and the demo corpus on http://127.0.0.1:8000.
+    Without any flag it serves interlingua-mini and the demo corpus on http://127.0.0.1:8000.
 
     \b
     Example: interlingua serve --port 9000 --data ./data --model ./my-bundle

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import util
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -42,14 +42,14 @@ class Finding:
 def find(settings: Settings) -> list[Finding]:
     """Look at everything that a start would trip over, and return what was found."""
     checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
-        _runtimes, _models, _data, _address, _safety, _asked_for,
+        _runtimes, _models, _speed, _data, _address, _safety, _asked_for,
     )  # fmt: skip
     return [finding for check in checks for finding in check(settings)]
 
 
 def _runtimes(_: Settings) -> Iterator[Finding]:
     for module, extra in (("onnxruntime", "onnxruntime"), ("faiss", "faiss-cpu")):
-        if util.find_spec(module) is None:
+        if find_spec(module) is None:
             remedy = "Install it: pip install 'interlingua[cpu]'."
             yield Finding("error", f"{extra} is missing.", remedy)
     versions = installed_versions()
@@ -73,6 +73,18 @@ def _models(settings: Settings) -> Iterator[Finding]:
                 read(directory)
             except InterlinguaError as error:
                 yield Finding("error", error.message, error.remedy or f"Look into {directory}.")
+
+
+def _speed(settings: Settings) -> Iterator[Finding]:
+    on_gpu = "CUDAExecutionProvider" in execution_providers()
+    if settings.runtime != "auto" or on_gpu or find_spec("openvino") is not None:
+        return
+    for directory in settings.model:
+        with suppress(InterlinguaError):
+            manifest = read_model(directory).manifest
+            if not manifest.looks_up:
+                what = f"{manifest.name} may be faster on OpenVINO, which is not installed."
+                yield Finding("advice", what, "Install it: pip install 'interlingua[openvino]'.")
 
 
 def _data(settings: Settings) -> Iterator[Finding]:
@@ -106,7 +118,7 @@ def _asked_for(settings: Settings) -> Iterator[Finding]:
 
 
 def _search_device(settings: Settings) -> None:
-    if settings.search_device == "gpu" and util.find_spec("faiss") is not None:
+    if settings.search_device == "gpu" and find_spec("faiss") is not None:
         from service.search.gpu import gpu_wanted
 
         gpu_wanted("gpu")
@@ -132,7 +144,7 @@ def _vector_engine(settings: Settings) -> None:
 
 
 def _execution(settings: Settings) -> None:
-    if util.find_spec("onnxruntime") is None:
+    if find_spec("onnxruntime") is None:
         return
     from service.inference.choosing import Wishes, ways
     from service.inference.providers import best_providers

@@ -41,7 +41,7 @@ class Tower:
 class Encoder:
     """An encoder bundle, loaded.
 
-    >>> Encoder("models/interlingua-fast").encode(["Guten Tag"]).shape
+    >>> Encoder("models/interlingua-mini").encode(["Guten Tag"]).shape
     (1, 384)
 
     Args:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class Encoder:
     """Texts to vectors, in this process.
 
-    >>> Encoder("models/interlingua-fast").encode(["Guten Tag"]).shape
+    >>> Encoder("models/interlingua-mini").encode(["Guten Tag"]).shape
     (1, 384)
 
     Args:

@@ -3,7 +3,7 @@
     import mteb
     from service.standalone.mteb import MtebEncoder
 
-    model = MtebEncoder("models/interlingua-fast")
+    model = MtebEncoder("models/interlingua-mini")
     mteb.evaluate(model, mteb.get_tasks(tasks=["STS22.v2"]))
 
 It has mteb's `EncoderProtocol` (mteb 2.0 and later) and needs mteb itself only for the description.

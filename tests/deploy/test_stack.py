@@ -38,7 +38,7 @@ def ready(stack: Stack, service: str, port: int) -> bool:
 def test_the_log_says_where_it_is_and_what_to_paste(stack: Stack) -> None:
     log = stack.logs("interlingua")
     assert re.search(r"Interlingua is up: http://127\.0\.0\.1:8000", log)
-    assert re.search(r"model\s+interlingua-fast, \d+ dimensions", log)
+    assert re.search(r"model\s+interlingua-mini, \d+ dimensions", log)
     assert re.search(r"languages\s+.*\bde\b.*\bja\b", log)
     assert "curl -sG http://127.0.0.1:8000/similar --data-urlencode 'q=Warum" in log
 

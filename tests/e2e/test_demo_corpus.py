@@ -1,4 +1,4 @@
-"""A query in each demo language finds its translations in every other."""
+"""A statement in each demo language finds its translations in every other."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_corpus_is_as_large_as_promised() -> None:
 
 
 @pytest.mark.parametrize("source", LANGUAGES)
-def test_query_finds_its_translations_in_every_other_language(server: Server, source: str) -> None:
-    """Among the first five; the worst measured pair, Korean and Arabic, has 70.4 %."""
+def test_each_finds_its_translations_in_every_other_language(server: Server, source: str) -> None:
+    """Among the first five; the worst measured pair, Turkish and Korean, has 94.8 %."""
     statements = list(STATEMENTS)
     for target in LANGUAGES:
         if target == source:
@@ -36,7 +36,7 @@ def test_query_finds_its_translations_in_every_other_language(server: Server, so
             "/similar",
             json={
                 "corpus": "demo",
-                "inputs": [STATEMENTS[name][source] for name in statements],
+                "ids": [f"{name}-{source}" for name in statements],
                 "k": 5,
                 "languages": [target],
             },
@@ -46,11 +46,11 @@ def test_query_finds_its_translations_in_every_other_language(server: Server, so
         for name, hits in zip(statements, answer.json(), strict=True):
             assert {hit["language"] for hit in hits} == {target}
             right += name in {hit["metadata"]["statement"] for hit in hits}
-        assert right / len(statements) > 0.68, f"{source} -> {target}: {right}"
+        assert right / len(statements) > 0.93, f"{source} -> {target}: {right}"
 
 
 def test_nearest_other_document_is_a_translation(server: Server) -> None:
-    """P@1 among all other documents, every document a query: measured 92.6 %."""
+    """P@1 among all other documents, every document a query: measured 99.0 %."""
     right = total = 0
     for name, texts in STATEMENTS.items():
         answer = server.client.post(
@@ -61,4 +61,4 @@ def test_nearest_other_document_is_a_translation(server: Server) -> None:
         for hits in answer.json():
             total += 1
             right += hits[0]["metadata"]["statement"] == name
-    assert right / total > 0.91
+    assert right / total > 0.98

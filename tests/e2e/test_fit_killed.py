@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not shipped_models(), reason="no model is shipped in this checkout"),
 ]
 
+FLAGS = ("--model", "interlingua-fast", "--no-demo-corpus")  # forty thousand texts are encoded
 FEW = [
     {"text": text, "label": label}
     for label, texts in {
@@ -41,7 +42,7 @@ def _many(count: int) -> bytes:
 
 
 def test_kill_in_the_middle_of_a_fit(tmp_path: Path) -> None:
-    first = start_server(tmp_path, "--no-demo-corpus")
+    first = start_server(tmp_path, *FLAGS)
     made = first.client.put("/classifiers/desk", params={"wait": "true"}, json={"examples": FEW})
     assert made.json()["state"] == "succeeded", made.text
     question = {"classifier": "desk", "inputs": "Der Richter hat entschieden.", "top_k": 1}
@@ -56,7 +57,7 @@ def test_kill_in_the_middle_of_a_fit(tmp_path: Path) -> None:
     assert job["state"] == "running", job
     first.kill()
 
-    second = start_server(tmp_path, "--no-demo-corpus")
+    second = start_server(tmp_path, *FLAGS)
     assert second.client.get(f"/jobs/{job['id']}").json()["state"] == "interrupted"
     described = second.client.get("/classifiers/desk").json()
     assert (described["version"], described["versions"]) == (1, [1])

@@ -15,11 +15,11 @@ def test_the_preferred_model_comes_first(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "topic" / "head.json").write_text("{}")
     monkeypatch.setattr(shipped, "_PLACES", (tmp_path,))
     assert [path.name for path in shipped.shipped_models()] == [
-        "interlingua-fast",
         "interlingua-mini",
+        "interlingua-fast",
         "another",
     ]
-    assert shipped.default_models() == [tmp_path / "interlingua-fast"]
+    assert shipped.default_models() == [tmp_path / "interlingua-mini"]
     assert shipped.shipped_heads() == [tmp_path / "topic"]
 
 

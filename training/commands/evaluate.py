@@ -54,7 +54,7 @@ def evaluate(
     """Measure a model, in the runtime that serves it.
 
     \b
-    Example: interlingua evaluate --model models/interlingua-fast --protocol demo
+    Example: interlingua evaluate --model models/interlingua-mini --protocol demo
     """
     need_torch()
     import dataclasses

@@ -51,7 +51,7 @@ def head(
     """Fit a classifier on labelled text of one language; it then answers in all of them.
 
     \b
-    Example: interlingua train head --model models/interlingua-fast --data en.train.tsv --out topics
+    Example: interlingua train head --model models/interlingua-mini --data en.train.tsv --out topics
     """
     need_torch()
     from training.devices import describe_machine
@@ -102,7 +102,7 @@ def heads(data: Path | None, model: Path, out: Path) -> None:
     """Fit the heads that ship (topic, sentiment, entailment) anew, as after the encoder changed.
 
     \b
-    Example: interlingua train heads --model models/interlingua-fast --data DIR --out models
+    Example: interlingua train heads --model models/interlingua-mini --data DIR --out models
     """
     need_torch()
     from training.data.folder import open_folder

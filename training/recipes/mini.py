@@ -134,7 +134,7 @@ SCALES = at_scales(
     smoke=Parameters(
         **TAUGHT_TEMPLATES,
         pieces=400,
-        fitted=20,
+        fitted=5,
         steps=16,
         tokens=240,
         most=32,

@@ -15,7 +15,7 @@ class EmbeddingsRequest(Request):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"model": "interlingua-fast", "input": ["Good morning", "Guten Morgen"]}]
+            "examples": [{"model": "interlingua-mini", "input": ["Good morning", "Guten Morgen"]}]
         }
     )
 

@@ -96,7 +96,7 @@ class RerankDocumentsRequest(Request):
         json_schema_extra={
             "examples": [
                 {
-                    "model": "interlingua-fast",
+                    "model": "interlingua-mini",
                     "query": "Warum schwimmt Eis?",
                     "documents": ["Bread rises because of yeast.", "Ice is lighter than water."],
                     "top_n": 1,

@@ -50,9 +50,9 @@ def test_the_settings_name_the_default_as_for_a_server(
 ) -> None:
     by_flag = run("embed", "Guten Morgen", "--model", str(tiny_bundle))
     shipped = run("embed", "Guten Morgen")
-    monkeypatch.setenv("INTERLINGUA_MODEL", f"tiny{os.pathsep}interlingua-fast")
+    monkeypatch.setenv("INTERLINGUA_MODEL", f"tiny{os.pathsep}interlingua-mini")
     assert run("embed", "Guten Morgen", data=data).output == by_flag.output
-    flagged = run("embed", "Guten Morgen", "--model", "interlingua-fast", data=data)
+    flagged = run("embed", "Guten Morgen", "--model", "interlingua-mini", data=data)
     assert flagged.output == shipped.output != by_flag.output
 
 

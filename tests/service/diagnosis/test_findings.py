@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import json
+import shutil
 import socket
 import sys
+from collections.abc import Callable
+from importlib import util
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
@@ -16,8 +21,29 @@ def settings(bundle: Path, data: Path, **changes: object) -> Settings:
     )
 
 
+def without(package: str) -> Callable[[str], ModuleSpec | None]:
+    return lambda name: None if name == package else util.find_spec(name)
+
+
 def test_a_good_machine_has_nothing_to_change(tiny_bundle: Path, tmp_path: Path) -> None:
     assert [f for f in find(settings(tiny_bundle, tmp_path)) if f.level == "error"] == []
+
+
+def test_a_transformer_without_openvino_is_advised_of_it(
+    tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = shutil.copytree(tiny_bundle, tmp_path / "model")
+    manifest = json.loads((model / "bundle.json").read_bytes())
+    (model / "bundle.json").write_text(json.dumps(manifest | {"family": "transformer"}))
+    with monkeypatch.context() as patch:
+        patch.setattr("service.diagnosis.findings.find_spec", without("openvino"))
+        assert find(settings(tiny_bundle, tmp_path, runtime="auto")) == []
+        assert find(settings(model, tmp_path, runtime="onnxruntime")) == []
+        (finding,) = find(settings(model, tmp_path, runtime="auto"))
+    assert (finding.level, finding.remedy) == (
+        "advice",
+        "Install it: pip install 'interlingua[openvino]'.",
+    )
 
 
 def test_a_broken_model_is_named_with_its_remedy(tmp_path: Path) -> None:
