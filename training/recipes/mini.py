@@ -26,6 +26,7 @@ from training.averaging import blend
 from training.closeness import ClosenessPlan
 from training.data.corpus import Corpus
 from training.data.scored_batches import ScoredBatches
+from training.data.scored_pairs import ScoredPairs
 from training.data.taught_batches import TaughtBatch, TaughtBatches, TaughtPlan
 from training.development import HeldOutSearch
 from training.devices import fast_dtype
@@ -235,12 +236,17 @@ def _batches(
 
 
 def _scored(p: Parameters, work: Workspace, vocabulary: ServedVocabulary) -> ScoredBatches | None:
-    pairs = scored_of(p, work) if p.scores else []
-    if not pairs:
+    pairs = _pairs(p, work)  # kept for the export, which may have no data folder
+    if not pairs or not p.scores:
         return None
     return ScoredBatches(
         pairs, vocabulary.tokenizer, size=p.scored_pairs, longest=p.longest, seed=p.seed
     )
+
+
+def _pairs(p: Parameters, work: Workspace) -> list[ScoredPairs]:
+    """Return the pairs with scores, where training or the last map learns from them."""
+    return scored_of(p, work) if p.scores or p.scored_steps > 0 else []
 
 
 def _weights(p: Parameters) -> StudentWeights:
@@ -269,7 +275,7 @@ def model(p: Parameters, work: Workspace) -> Model:
     layers = made.layers
     layers.body.places = nn.Parameter(layers.body.places[: MARKS + p.max_tokens].detach().clone())
     _map_last(p, work, corpus, layers, made.vocabulary.tokenizer)
-    data = joined(made.data, provenance(corpus, scored_of(p, work) if p.scores else []))
+    data = joined(made.data, provenance(corpus, _pairs(p, work)))
     return mini_model(
         made,
         languages=p.languages,
