@@ -1,4 +1,4 @@
-"""The heads that ship with the default encoder, and what each is fitted and measured on.
+"""The heads that ship, and what each is fitted and measured on.
 
 Only text whose licence allows it: UMSAB's tweets (research use) and XNLI (non-commercial) measure
 sentiment and entailment, and fit nothing.

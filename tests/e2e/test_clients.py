@@ -102,7 +102,8 @@ def test_langchains_token_ids_are_read_where_the_operator_allows(
     if vocabulary is None:
         pytest.skip("LlamaIndex carries OpenAI's vocabulary no more, and a network is not assumed")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(vocabulary))
-    server = start_server(tmp_path, "--token-input", "cl100k_base", "--no-demo-corpus")
+    flags = ("--model", "interlingua-fast", "--token-input", "cl100k_base", "--no-demo-corpus")
+    server = start_server(tmp_path, *flags)
     use("use_langchain_openai", server, "--reads-ids")
     assert server.stop() == 0
 

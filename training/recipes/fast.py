@@ -263,7 +263,7 @@ def _scored(p: Parameters, work: Workspace) -> list[ScoredPairs]:
 
 RECIPE = Recipe(
     name="fast",
-    summary="static token vectors, mean; ranking + distillation (the default encoder)",
+    summary="static token vectors, mean; ranking + distillation",
     scales=SCALES,
     minutes=22,
     stages=(Stage(name=STAGE, build=build),),
