@@ -19,7 +19,8 @@ import openvino as ov
 from openvino import opset13 as ops
 
 TAKEN = "packed_tokens"
-"""Input int64 [N]: which of the B x T places the packed tokens come from."""
+"""Input int64 [N]: which of the B x T places the packed tokens come from; T counts the tokens that
+the graph puts before each text."""
 PLACES = "packed_places"
 """Input int64 [B, T]: which packed token lies at each place; any one where there is a pad."""
 
@@ -55,6 +56,21 @@ def pack_tokens(model: ov.Model) -> ov.Model | None:
         return None
     parameters = [*model.get_parameters(), packer.taken, packer.places]
     return ov.Model(model.get_results(), parameters, model.get_friendly_name())
+
+
+def leading_tokens(model: ov.Model) -> int:
+    """Return how many tokens of its own `model` puts before each text: 0 for most.
+
+    They are as real as the text's: the places that `PLACES` and `TAKEN` speak of begin with them.
+    """
+    for node in model.get_ordered_ops():
+        if node.get_type_name() != "Concat" or node.get_attributes()["axis"] != 1:
+            continue
+        before, *texts = (node.input_value(place) for place in range(node.get_input_size()))
+        shape = before.get_partial_shape()
+        if len(texts) == 1 and len(shape) == _TOKENS_RANK and _of_tokens(node.output(0)):
+            return int(shape[1].get_length()) if shape[1].is_static else 0
+    return 0
 
 
 class _Packer:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -19,7 +21,7 @@ from service.inference.pooling import Pooler
 from service.inference.priority import step_back
 from service.inference.session import SENTENCES, STATES, Vectors, check_finite, graph_input
 from service.inference.wishes import Precision
-from service.openvino.packing import PLACES, TAKEN, pack_tokens
+from service.openvino.packing import PLACES, TAKEN, leading_tokens, pack_tokens
 from service.openvino.weights import fold_constants, store_weights
 from service.text.tokenizer import Inputs
 
@@ -36,6 +38,10 @@ _WIDTH_STEP = 8
 _ROWS_STEP = 16
 """Shapes are rounded up to these: the runtime prepares kernels for each new shape, and keeps
 them, so there must not be many."""
+
+_UNLIKE = range(17, 32)
+"""Widths in which attention adds up numbers in another order than in wider ones: in 8 bits a text's
+vector may come to differ by .001 from that of the same in a wider batch. 32 takes their place."""
 
 _TOKENS_RANK = 3  # [batch, tokens, width]
 
@@ -64,7 +70,6 @@ class OpenVinoSession:
 
     providers = ("OpenVINO CPU",)
     batch_tokens = 384
-    pads = False
 
     def __init__(
         self,
@@ -81,9 +86,8 @@ class OpenVinoSession:
         self._graph = graph
         # OpenVINO computes on threads that it starts here, and they inherit the priority.
         with ThreadPoolExecutor(1, "openvino-compile", initializer=step_back) as stepped_back:
-            compiled, self._packs = stepped_back.submit(
-                _compile, graph, precision, streams
-            ).result()
+            made = stepped_back.submit(_compile, graph, precision, streams).result()
+        compiled, self._leading = made.model, made.leading
         names = [name for port in compiled.inputs for name in sorted(port.get_names())]
         self._inputs = [name for name in names if name not in (TAKEN, PLACES)]
         self._output = _choose_output(compiled, token_vectors=pooler is not None)
@@ -93,16 +97,22 @@ class OpenVinoSession:
             self._idle.put(compiled.create_infer_request())
         self._widened = threading.Lock()
 
+    @property
+    def pads(self) -> bool:
+        """Whether padding is computed: the graph could not be packed."""
+        return self._leading is None
+
     def run(self, inputs: Inputs) -> Vectors:
         """Return float32 [batch, dimension] for padded `inputs`: pooled, not normalised.
 
         Raises:
             BackendError: The runtime failed, lost texts, or a number is not finite.
         """
-        rounded = {name: _widen(array) for name, array in inputs.items()}
+        leading = self._leading or 0
+        rounded = {name: _widen(array, leading) for name, array in inputs.items()}
         feed = {name: graph_input(name, rounded) for name in self._inputs}
-        if self._packs:
-            feed |= packed_places(rounded["mask"])
+        if self._leading is not None:
+            feed |= packed_places(rounded["mask"], self._leading)
         with self._request() as request:
             try:
                 request.infer(feed, share_inputs=True)
@@ -141,37 +151,57 @@ class OpenVinoSession:
 
     def _widen(self) -> None:
         try:
-            compiled, _ = _compile(self._graph, self.precision, 1)
-            self._idle.put(compiled.create_infer_request())
+            widened = _compile(self._graph, self.precision, 1)
+            self._idle.put(widened.model.create_infer_request())
         except (BundleError, RuntimeError) as error:  # the bundle may be gone by now
             log.info("one text at a time waits for a batch: %s", error)
 
 
-def _compile(graph: Path, precision: Precision, streams: int) -> tuple[ov.CompiledModel, bool]:
-    """Return the graph compiled, and whether it takes tokens without padding."""
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A graph that is ready to run.
+
+    Attributes:
+        model: Takes `TAKEN` and `PLACES` besides, where padding is not computed.
+        leading: Tokens of its own that the graph puts before each text; None where padding is
+            computed.
+    """
+
+    model: ov.CompiledModel
+    leading: int | None
+
+
+def _compile(graph: Path, precision: Precision, streams: int) -> _Compiled:
+    """Return the graph compiled, without its padding wherever that can be."""
     try:
         core = ov.Core()
 
-        def compile_model(*, packed: bool) -> ov.CompiledModel | None:
-            model: ov.Model | None = core.read_model(graph)
+        def read() -> ov.Model:
+            model = core.read_model(graph)
             fold_constants(model)
             store_weights(model, precision)
-            model = pack_tokens(model) if packed else model
-            return model and core.compile_model(model, "CPU", properties(precision, streams))
+            return model
 
-        compiled = compile_model(packed=True)
-        if compiled is not None and _keeps_texts_apart(compiled):
-            return compiled, True
-        return compile_model(packed=False), False
+        def compile_model(model: ov.Model) -> ov.CompiledModel:
+            return core.compile_model(model, "CPU", properties(precision, streams))
+
+        model = read()
+        leading = leading_tokens(model)
+        packed = pack_tokens(model)
+        if packed is not None:
+            compiled = compile_model(packed)
+            if _keeps_texts_apart(compiled, leading):
+                return _Compiled(compiled, leading)
+        return _Compiled(compile_model(read()), None)
     except RuntimeError as error:
         raise BundleError(f"OpenVINO cannot run {graph}: {error}") from error
 
 
-def _keeps_texts_apart(packed: ov.CompiledModel) -> bool:
+def _keeps_texts_apart(packed: ov.CompiledModel, leading: int) -> bool:
     """Return whether a text gives the same alone and in a batch.
 
-    A graph that adds tokens of its own, or takes some away, has others than its mask tells of: laid
-    out again they lie in other places.
+    A graph may add tokens of its own elsewhere, or take some away: laid out again they would lie
+    in other places than its mask tells of.
     """
     mask = np.array([[1] * _WIDTH_STEP, [1] * 3 + [0] * (_WIDTH_STEP - 3)], dtype=np.int64)
     ids = mask.cumsum(axis=1) * mask
@@ -183,7 +213,7 @@ def _keeps_texts_apart(packed: ov.CompiledModel) -> bool:
         inputs = {"ids": ids[rows], "mask": mask[rows]}
         feed = {name: graph_input(name, inputs) for name in names}
         try:
-            found.append(packed({**feed, **packed_places(mask[rows])})[0])
+            found.append(packed({**feed, **packed_places(mask[rows], leading)})[0])
         except RuntimeError:
             return False
     together, alone = found
@@ -194,6 +224,7 @@ def _keeps_texts_apart(packed: ov.CompiledModel) -> bool:
     return bool(np.allclose(together[1], alone[0], atol=0.05 * np.abs(alone).max()))
 
 
+@functools.cache
 def supported_precisions() -> tuple[Precision, ...]:
     """Return what this processor computes fast, the fastest first."""
     capabilities = ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
@@ -213,12 +244,22 @@ def check_supported(precision: Precision) -> None:
         )
 
 
-def packed_places(mask: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
+def packed_places(
+    mask: npt.NDArray[np.int64], leading: int = 0
+) -> dict[str, npt.NDArray[np.int64]]:
     """Return the inputs that `pack_tokens` added, for a mask int64 [batch, tokens].
+
+    Args:
+        mask: 1 for tokens, 0 for pads.
+        leading: Tokens that the graph puts before each text.
 
     >>> packed_places(np.array([[1, 1, 0], [1, 0, 0]]))["packed_places"].tolist()
     [[0, 1, 1], [2, 2, 2]]
     """
+    if leading:
+        texts = mask
+        mask = np.ones((len(texts), leading + texts.shape[1]), dtype=np.int64)
+        mask[:, leading:] = texts
     real = np.flatnonzero(mask)
     # A text alone has its own width already: another step would only add rows to its products.
     step = _ROWS_STEP if len(mask) > 1 else _WIDTH_STEP
@@ -240,14 +281,20 @@ def properties(precision: Precision, streams: int) -> dict[str, Any]:
     }
 
 
-def _widen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _widen(array: npt.NDArray[np.int64], leading: int) -> npt.NDArray[np.int64]:
+    """Return `array` [batch, tokens, ...], its tokens and `leading` more rounded up in number."""
     texts, tokens, *features = array.shape  # of n-grams
-    missing = -tokens % _WIDTH_STEP
+    missing = _width(tokens + leading) - leading - tokens
     if not missing:
         return array
     widened = np.zeros((texts, tokens + missing, *features), dtype=array.dtype)
     widened[:, :tokens] = array  # in a quarter of the time that np.pad takes
     return widened
+
+
+def _width(tokens: int) -> int:
+    rounded = -(-tokens // _WIDTH_STEP) * _WIDTH_STEP
+    return _UNLIKE.stop if rounded in _UNLIKE else rounded
 
 
 def _choose_output(compiled: ov.CompiledModel, *, token_vectors: bool) -> int:

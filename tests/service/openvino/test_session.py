@@ -138,7 +138,7 @@ def test_one_more_run_than_streams_gets_a_request_of_its_own(
     made: list[int] = []
     real = session_module._compile
 
-    def compile_and_note(graph: Path, precision: Precision, streams: int) -> tuple[object, bool]:
+    def compile_and_note(graph: Path, precision: Precision, streams: int) -> object:
         made.append(streams)
         return real(graph, precision, streams)
 
@@ -154,27 +154,49 @@ def test_one_more_run_than_streams_gets_a_request_of_its_own(
     assert made == [2, 1]
 
 
-def test_a_graph_with_tokens_of_its_own_runs_padded(tmp_path: Path) -> None:
-    """One that puts a mark before every text has more tokens than its mask tells of."""
-    random = np.random.default_rng(4)
-    builder = GraphBuilder()
-    table = builder.constant(random.normal(size=(WORDS, WIDTH)).astype(np.float32))
-    matrix = builder.constant(random.normal(size=(WIDTH, WIDTH)).astype(np.float32))
-    rows = builder.node("Gather", table, "ids")
-    mark = builder.node("Slice", rows, *map(builder.constant, ([0], [1], [1])))
-    marked = builder.node("Concat", builder.node("Tanh", mark), rows, attributes={"axis": 1})
-    states = builder.node("Tanh", builder.node("MatMul", marked, matrix))
-    kept = builder.cast("mask", TensorProto.FLOAT)
-    first = builder.node("Slice", kept, *map(builder.constant, ([0], [1], [1])))
-    weights = builder.node("Concat", first, kept, attributes={"axis": 1})
-    product = builder.node(
-        "MatMul", builder.node("Unsqueeze", weights, builder.constant([1])), states
-    )
+@pytest.mark.parametrize("before", [True, False])
+def test_tokens_of_the_graphs_own_are_packed_where_they_stand_before_the_text(
+    tmp_path: Path, *, before: bool
+) -> None:
     graph = tmp_path / "g.onnx"
-    graph.write_bytes(
-        builder.finish(builder.node("Squeeze", product, builder.constant([1])), WIDTH)
-    )
+    graph.write_bytes(_marked(before=before))
     tokens = texts(5, 60, 12, 33, 2, 9)
     expected = run(EncoderSession(graph, dimension=WIDTH), tokens)
     found = OpenVinoSession(graph, dimension=WIDTH, precision="fp32", streams=1)
+    assert found.pads is not before
     np.testing.assert_allclose(run(found, tokens), expected, atol=1e-4)
+
+
+def _marked(*, before: bool) -> bytes:
+    """Return a graph that puts a mark before or behind every text; vectors are sums."""
+    random = np.random.default_rng(4)
+    builder = GraphBuilder()
+
+    def beside(mark: str, text: str) -> str:
+        both = (mark, text) if before else (text, mark)
+        return builder.node("Concat", *both, attributes={"axis": 1})
+
+    def first(tokens: str) -> str:
+        return builder.node("Gather", tokens, builder.constant([0]), attributes={"axis": 1})
+
+    table = builder.constant(random.normal(size=(WORDS, WIDTH)).astype(np.float32))
+    matrix = builder.constant(random.normal(size=(WIDTH, WIDTH)).astype(np.float32))
+    rows = builder.node("Gather", table, "ids")
+    marked = beside(builder.node("Tanh", first(rows)), rows)
+    states = builder.node("Tanh", builder.node("MatMul", marked, matrix))
+    kept = builder.cast("mask", TensorProto.FLOAT)
+    weights = beside(first(kept), kept)
+    product = builder.node(
+        "MatMul", builder.node("Unsqueeze", weights, builder.constant([1])), states
+    )
+    return builder.finish(builder.node("Squeeze", product, builder.constant([1])), WIDTH)
+
+
+def test_a_text_is_computed_in_no_width_that_adds_up_otherwise() -> None:
+    widths = {n: session_module._widen(np.zeros((1, n), np.int64), 2).shape[1] for n in (5, 6, 7)}
+    assert widths == {5: 6, 6: 6, 7: 14}  # 8 and 16 with the graph's own two
+    for tokens in range(1, 100):
+        width = session_module._widen(np.ones((1, tokens), np.int64), 0).shape[1]
+        assert width >= tokens
+        assert width % 8 == 0
+        assert width != 24
