@@ -74,6 +74,36 @@ def test_the_fastest_that_comes_near_is_taken_and_remembered(
         choose(bundle, Wishes(), memory=memory)
 
 
+@pytest.mark.parametrize(
+    ("rate", "cosine", "measured"),
+    [
+        (150, 0.999, ["fp32", "int8"]),  # clearly faster, and near
+        (149, 0.999, ["fp32", "int8", "bf16", "fp32"]),  # hardly faster
+        (500, 0.9, ["fp32", "int8", "bf16", "fp32"]),  # far off
+    ],
+)
+def test_wider_precisions_are_measured_where_the_narrowest_is_not_enough(
+    tiny_bundle: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rate: float,
+    cosine: float,
+    measured: list[str],
+) -> None:
+    pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
+
+    def encode(_: object, way: Execution, probes: Sequence[str]) -> tuple[Vectors, float]:
+        near, fast = (cosine, rate) if way.precision == "int8" else (1.0, 100.0)
+        return np.tile(np.array([[near, (1 - near**2) ** 0.5]], np.float32), (len(probes), 1)), fast
+
+    monkeypatch.setattr(choosing, "_encode", encode)
+    monkeypatch.setattr(
+        "service.openvino.session.supported_precisions", lambda: ("int8", "bf16", "fp32")
+    )
+    choice = choose(_transformer(tiny_bundle), Wishes())
+    assert [way.precision for way in choice.measured] == measured
+    assert choice.measured[0].runtime == "onnxruntime"
+
+
 @pytest.mark.parametrize("precision", ["auto", "int8"])
 def test_where_no_way_runs_the_model_it_says_so_and_remembers_nothing(
     tiny_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: PrecisionWish
