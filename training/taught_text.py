@@ -54,6 +54,7 @@ class TaughtTextParameters(TextParameters):
     evaluation: tuple[str, ...] = EVERYTHING + LABELLED  # sets no sentence of which is trained on
     further_weight: Weight = 0.6  # of a pair with one of `FURTHER` in the mixture
     n_way_weight: Weight = 0.5  # of n-way sources in the mixture: edited and technical text
+    edited_weight: Weight | None = None  # of `EDITED` in it; None leaves them as the others
     lexicon_weight: Weight = 0.3  # of words and names, where `sources` has any
     temperature: Weight = 0.5  # of the mixture of buckets (language pair x source)
     teacher_sentences: Size = 800_000  # English ones that get a vector, 910 a second
@@ -133,9 +134,11 @@ def closeness_of(
 
 def mixing_of(p: TaughtTextParameters) -> Mixing:
     """Return how often which language and source is drawn."""
+    edited = {} if p.edited_weight is None else dict.fromkeys(EDITED, p.edited_weight)
     return Mixing(
         temperature=p.temperature,
         source_weights=dict.fromkeys(N_WAY, p.n_way_weight)
-        | dict.fromkeys(LEXICA, p.lexicon_weight),
+        | dict.fromkeys(LEXICA, p.lexicon_weight)
+        | edited,
         language_weights=dict.fromkeys(FURTHER, p.further_weight),
     )
