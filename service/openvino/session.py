@@ -21,7 +21,7 @@ from service.inference.pooling import Pooler
 from service.inference.priority import step_back
 from service.inference.session import SENTENCES, STATES, Vectors, check_finite, graph_input
 from service.inference.wishes import Precision
-from service.openvino.packing import PLACES, TAKEN, leading_tokens, pack_tokens
+from service.openvino.packing import PLACES, TAKEN, leading_tokens, most_tokens, pack_tokens
 from service.openvino.weights import fold_constants, store_weights
 from service.text.tokenizer import Inputs
 
@@ -87,7 +87,7 @@ class OpenVinoSession:
         # OpenVINO computes on threads that it starts here, and they inherit the priority.
         with ThreadPoolExecutor(1, "openvino-compile", initializer=step_back) as stepped_back:
             made = stepped_back.submit(_compile, graph, precision, streams).result()
-        compiled, self._leading = made.model, made.leading
+        compiled, self._leading, self._most = made.model, made.leading, made.most
         names = [name for port in compiled.inputs for name in sorted(port.get_names())]
         self._inputs = [name for name in names if name not in (TAKEN, PLACES)]
         self._output = _choose_output(compiled, token_vectors=pooler is not None)
@@ -108,8 +108,8 @@ class OpenVinoSession:
         Raises:
             BackendError: The runtime failed, lost texts, or a number is not finite.
         """
-        leading = self._leading or 0
-        rounded = {name: _widen(array, leading) for name, array in inputs.items()}
+        width = _width(inputs["mask"].shape[1], self._leading or 0, self._most)
+        rounded = {name: _widen(array, width) for name, array in inputs.items()}
         feed = {name: graph_input(name, rounded) for name in self._inputs}
         if self._leading is not None:
             feed |= packed_places(rounded["mask"], self._leading)
@@ -165,10 +165,12 @@ class _Compiled:
         model: Takes `TAKEN` and `PLACES` besides, where padding is not computed.
         leading: Tokens of its own that the graph puts before each text; None where padding is
             computed.
+        most: Tokens that it has places for, its own included; None where it does not say.
     """
 
     model: ov.CompiledModel
     leading: int | None
+    most: int | None
 
 
 def _compile(graph: Path, precision: Precision, streams: int) -> _Compiled:
@@ -186,13 +188,13 @@ def _compile(graph: Path, precision: Precision, streams: int) -> _Compiled:
             return core.compile_model(model, "CPU", properties(precision, streams))
 
         model = read()
-        leading = leading_tokens(model)
+        leading, most = leading_tokens(model), most_tokens(model)
         packed = pack_tokens(model)
         if packed is not None:
             compiled = compile_model(packed)
             if _keeps_texts_apart(compiled, leading):
-                return _Compiled(compiled, leading)
-        return _Compiled(compile_model(read()), None)
+                return _Compiled(compiled, leading, most)
+        return _Compiled(compile_model(read()), None, most)
     except RuntimeError as error:
         raise BundleError(f"OpenVINO cannot run {graph}: {error}") from error
 
@@ -281,20 +283,22 @@ def properties(precision: Precision, streams: int) -> dict[str, Any]:
     }
 
 
-def _widen(array: npt.NDArray[np.int64], leading: int) -> npt.NDArray[np.int64]:
-    """Return `array` [batch, tokens, ...], its tokens and `leading` more rounded up in number."""
+def _width(tokens: int, leading: int, most: int | None) -> int:
+    """Return to how many tokens a batch of `tokens` is widened, `leading` of the graph's before."""
+    whole = tokens + leading
+    rounded = -(-whole // _WIDTH_STEP) * _WIDTH_STEP
+    if rounded in _UNLIKE:
+        rounded = _UNLIKE.stop
+    return max(whole, rounded if most is None else min(rounded, most)) - leading
+
+
+def _widen(array: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.int64]:
     texts, tokens, *features = array.shape  # of n-grams
-    missing = _width(tokens + leading) - leading - tokens
-    if not missing:
+    if width == tokens:
         return array
-    widened = np.zeros((texts, tokens + missing, *features), dtype=array.dtype)
+    widened = np.zeros((texts, width, *features), dtype=array.dtype)
     widened[:, :tokens] = array  # in a quarter of the time that np.pad takes
     return widened
-
-
-def _width(tokens: int) -> int:
-    rounded = -(-tokens // _WIDTH_STEP) * _WIDTH_STEP
-    return _UNLIKE.stop if rounded in _UNLIKE else rounded
 
 
 def _choose_output(compiled: ov.CompiledModel, *, token_vectors: bool) -> int:

@@ -16,6 +16,7 @@ from service.inference.pooling import Pooler
 from service.inference.session import EncoderSession, Session, Vectors
 from service.inference.vectors import normalise
 from service.inference.wishes import Precision
+from service.shipped import shipped_models
 from service.text.tokenizer import Tokens, pad
 from tests.service.openvino.conftest import WIDTH, WORDS
 from tests.tiny_bundle import mean_of_token_vectors
@@ -23,7 +24,7 @@ from tests.tiny_bundle import mean_of_token_vectors
 ops = pytest.importorskip("openvino.opset13", reason="it comes with the extra `openvino`")
 
 from service.openvino import session as session_module  # noqa: E402
-from service.openvino.session import OpenVinoSession, supported_precisions  # noqa: E402
+from service.openvino.session import OpenVinoSession, _width, supported_precisions  # noqa: E402
 
 
 def texts(*lengths: int) -> list[Tokens]:
@@ -193,10 +194,28 @@ def _marked(*, before: bool) -> bytes:
 
 
 def test_a_text_is_computed_in_no_width_that_adds_up_otherwise() -> None:
-    widths = {n: session_module._widen(np.zeros((1, n), np.int64), 2).shape[1] for n in (5, 6, 7)}
-    assert widths == {5: 6, 6: 6, 7: 14}  # 8 and 16 with the graph's own two
+    # 8 and 16 with the graph's own two.
+    assert [_width(tokens, 2, None) for tokens in (1, 6, 7, 14)] == [6, 6, 14, 14]
+    assert [_width(tokens, 2, None) for tokens in (15, 22, 30, 31)] == [30, 30, 30, 38]
     for tokens in range(1, 100):
-        width = session_module._widen(np.ones((1, tokens), np.int64), 0).shape[1]
+        width = _width(tokens, 0, None)
         assert width >= tokens
         assert width % 8 == 0
         assert width != 24
+
+
+def test_a_text_is_no_wider_than_the_graph_has_places() -> None:
+    assert _width(255, 2, 258) == _width(256, 2, 258) == 256
+    assert _width(300, 2, 258) == 300  # which the graph refuses
+    assert _width(20, 0, 26) == 26
+
+
+def test_the_longest_text_of_a_graph_with_tokens_of_its_own_is_answered() -> None:
+    """As many as it has places for, which with its own are no round number."""
+    mini = next(path for path in shipped_models() if path.name == "interlingua-mini")
+    graph = mini / "encoder.onnx"
+    tokens = np.full((1, 256), 7).tolist()
+    expected = normalise(run(EncoderSession(graph, dimension=384), tokens))
+    found = OpenVinoSession(graph, dimension=384, precision="fp32", streams=1)
+    assert not found.pads
+    np.testing.assert_allclose(normalise(run(found, tokens)), expected, atol=1e-4)
