@@ -39,9 +39,10 @@ _ROWS_STEP = 16
 """Shapes are rounded up to these: the runtime prepares kernels for each new shape, and keeps
 them, so there must not be many."""
 
-_UNLIKE = range(17, 32)
-"""Widths in which attention adds up numbers in another order than in wider ones: in 8 bits a text's
-vector may come to differ by .001 from that of the same in a wider batch. 32 takes their place."""
+_BLOCK = 32
+"""Tokens that attention adds up at once. Where the last block of a width is more than half full,
+and not full, it does so in another order than in wider batches, and in 8 bits a text's vector may
+come to differ by .001 from that of the same there. Such widths are rounded up to whole blocks."""
 
 _TOKENS_RANK = 3  # [batch, tokens, width]
 
@@ -287,8 +288,8 @@ def _width(tokens: int, leading: int, most: int | None) -> int:
     """Return to how many tokens a batch of `tokens` is widened, `leading` of the graph's before."""
     whole = tokens + leading
     rounded = -(-whole // _WIDTH_STEP) * _WIDTH_STEP
-    if rounded in _UNLIKE:
-        rounded = _UNLIKE.stop
+    if rounded % _BLOCK > _BLOCK // 2:
+        rounded += -rounded % _BLOCK
     return max(whole, rounded if most is None else min(rounded, most)) - leading
 
 

@@ -197,11 +197,12 @@ def test_a_text_is_computed_in_no_width_that_adds_up_otherwise() -> None:
     # 8 and 16 with the graph's own two.
     assert [_width(tokens, 2, None) for tokens in (1, 6, 7, 14)] == [6, 6, 14, 14]
     assert [_width(tokens, 2, None) for tokens in (15, 22, 30, 31)] == [30, 30, 30, 38]
+    assert [_width(tokens, 0, None) for tokens in (48, 49, 64, 65)] == [48, 64, 64, 72]
     for tokens in range(1, 100):
         width = _width(tokens, 0, None)
         assert width >= tokens
         assert width % 8 == 0
-        assert width != 24
+        assert width % 32 <= 16
 
 
 def test_a_text_is_no_wider_than_the_graph_has_places() -> None:
