@@ -1,4 +1,4 @@
-"""Keep the C library from holding memory for each thread."""
+"""Keep the C library from holding memory: for each thread, and what a start needed."""
 
 from __future__ import annotations
 
@@ -21,3 +21,14 @@ def use_one_arena() -> None:
         return
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def return_freed_memory() -> None:
+    """Give what was freed back to the system; the C library keeps it for what may come.
+
+    Opening a model needs several times its size for a moment: its graph is read, its weights are
+    put in the form in which they are multiplied. Libraries other than glibc have no such call.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)

@@ -14,6 +14,7 @@ import numpy as np
 from service.api.problems import problem_of
 from service.api.state import Resources
 from service.api.token_input import prepare_decoding
+from service.arenas import return_freed_memory
 from service.classification.classifiers import Classifiers
 from service.classification.store import ClassifierStore
 from service.demo.loader import DEMO_NAME, load_demo
@@ -90,6 +91,7 @@ def load(settings: Settings, metrics: Metrics, opening: Opening | None = None) -
             metrics.indexes_unreadable.set_function(lambda: len(damaged_files))
         metrics.watch_corpora(lambda: _sizes(resources))
         undo.pop_all()
+    return_freed_memory()
     seconds = time.monotonic() - began
     log.info("loaded %s in %.1f s, on %s", ", ".join(encoders), seconds, _computing_on(encoders))
     return resources
