@@ -66,6 +66,11 @@ class Measured(BaseModel):
     least_cosine: float
     mean_cosine: float
 
+    @property
+    def near(self) -> bool:
+        """Whether it may be chosen by itself."""
+        return self.least_cosine >= LEAST_COSINE
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -183,7 +188,7 @@ def _measure_all(bundle: Bundle, ways: Sequence[Execution]) -> list[Measured]:
             log.warning("%s is left out: %s", way.name, error)
             continue
         found.append(_measured(way, vectors, rate, full))
-        if found[-1].least_cosine >= LEAST_COSINE and rate >= _CLEARLY_FASTER * full_rate:
+        if found[-1].near and rate >= _CLEARLY_FASTER * full_rate:
             break
     if not found:
         assert failed is not None, "some way was offered; this is a bug"
@@ -230,7 +235,7 @@ def _probes() -> list[str]:
 
 def _best(measured: Sequence[Measured], ways: Sequence[Execution]) -> Execution:
     by_name = {(way.runtime, way.precision): way for way in ways}
-    near = [m for m in measured if m.least_cosine >= LEAST_COSINE]
+    near = [m for m in measured if m.near]
     if not near:
         # There was one way alone, and its operator asked for it.
         log.warning("no way comes near the vectors in full precision: %s", measured)
