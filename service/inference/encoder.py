@@ -82,6 +82,7 @@ class Encoder:
             execution=execution,
             pooler=pooler_of(self._bundle, entry),
             looks_up=self.manifest.looks_up,
+            max_tokens=self.manifest.max_tokens,
         )
 
     @property

@@ -42,8 +42,17 @@ def open_session(
     execution: Execution,
     pooler: Pooler | None,
     looks_up: bool = False,
+    max_tokens: int | None = None,
 ) -> Session:
-    """Return a session over `graph`; `looks_up` says that it multiplies by no matrix.
+    """Return a session over `graph`.
+
+    Args:
+        graph: The `.onnx` file.
+        dimension: The vector width that the manifest promises.
+        execution: On what it runs.
+        pooler: Makes sentence vectors of the graph's token vectors; None where the graph does.
+        looks_up: Whether it multiplies by no matrix.
+        max_tokens: Of the longest text that will come; None where any may.
 
     Raises:
         BundleError: The graph cannot be run.
@@ -74,6 +83,7 @@ def open_session(
         precision=execution.precision,
         streams=execution.streams,
         pooler=pooler,
+        max_tokens=max_tokens,
     )
 
 

@@ -73,16 +73,6 @@ def leading_tokens(model: ov.Model) -> int:
     return 0
 
 
-def most_tokens(model: ov.Model) -> int | None:
-    """Return how many tokens `model` has places for, its own included; None where it tells none."""
-    found = []
-    for node in model.get_ordered_ops():
-        if node.get_type_name() == "MatMul" and _of_tokens(node.input_value(0)):
-            most = int(node.input_value(0).get_partial_shape()[1].get_max_length())
-            found += [most] if most > 0 else []
-    return min(found, default=None)
-
-
 class _Packer:
     """What is known while the graph is walked.
 

@@ -21,7 +21,7 @@ from service.inference.pooling import Pooler
 from service.inference.priority import step_back
 from service.inference.session import SENTENCES, STATES, Vectors, check_finite, graph_input
 from service.inference.wishes import Precision
-from service.openvino.packing import PLACES, TAKEN, leading_tokens, most_tokens, pack_tokens
+from service.openvino.packing import PLACES, TAKEN, leading_tokens, pack_tokens
 from service.openvino.weights import fold_constants, store_weights
 from service.text.tokenizer import Inputs
 
@@ -63,6 +63,8 @@ class OpenVinoSession:
             of the weights and for each `_GROUP` numbers of a token's activations.
         streams: How many runs go on at once.
         pooler: Makes sentence vectors of the graph's token vectors; None where the graph does.
+        max_tokens: Of the longest text; the graph may have no places for more. None where all
+            widths do.
 
     Raises:
         BundleError: OpenVINO cannot run the graph.
@@ -80,15 +82,17 @@ class OpenVinoSession:
         precision: Precision,
         streams: int,
         pooler: Pooler | None = None,
+        max_tokens: int | None = None,
     ) -> None:
         check_supported(precision)
         self.precision: Precision = precision
         self._pooler = pooler
         self._graph = graph
+        self._max_tokens = max_tokens
         # OpenVINO computes on threads that it starts here, and they inherit the priority.
         with ThreadPoolExecutor(1, "openvino-compile", initializer=step_back) as stepped_back:
             made = stepped_back.submit(_compile, graph, precision, streams).result()
-        compiled, self._leading, self._most = made.model, made.leading, made.most
+        compiled, self._leading = made.model, made.leading
         names = [name for port in compiled.inputs for name in sorted(port.get_names())]
         self._inputs = [name for name in names if name not in (TAKEN, PLACES)]
         self._output = _choose_output(compiled, token_vectors=pooler is not None)
@@ -109,7 +113,7 @@ class OpenVinoSession:
         Raises:
             BackendError: The runtime failed, lost texts, or a number is not finite.
         """
-        width = _width(inputs["mask"].shape[1], self._leading or 0, self._most)
+        width = _width(inputs["mask"].shape[1], self._leading or 0, self._max_tokens)
         rounded = {name: _widen(array, width) for name, array in inputs.items()}
         feed = {name: graph_input(name, rounded) for name in self._inputs}
         if self._leading is not None:
@@ -166,12 +170,10 @@ class _Compiled:
         model: Takes `TAKEN` and `PLACES` besides, where padding is not computed.
         leading: Tokens of its own that the graph puts before each text; None where padding is
             computed.
-        most: Tokens that it has places for, its own included; None where it does not say.
     """
 
     model: ov.CompiledModel
     leading: int | None
-    most: int | None
 
 
 def _compile(graph: Path, precision: Precision, streams: int) -> _Compiled:
@@ -189,13 +191,13 @@ def _compile(graph: Path, precision: Precision, streams: int) -> _Compiled:
             return core.compile_model(model, "CPU", properties(precision, streams))
 
         model = read()
-        leading, most = leading_tokens(model), most_tokens(model)
+        leading = leading_tokens(model)
         packed = pack_tokens(model)
         if packed is not None:
             compiled = compile_model(packed)
             if _keeps_texts_apart(compiled, leading):
-                return _Compiled(compiled, leading, most)
-        return _Compiled(compile_model(read()), None, most)
+                return _Compiled(compiled, leading)
+        return _Compiled(compile_model(read()), None)
     except RuntimeError as error:
         raise BundleError(f"OpenVINO cannot run {graph}: {error}") from error
 
@@ -285,12 +287,15 @@ def properties(precision: Precision, streams: int) -> dict[str, Any]:
 
 
 def _width(tokens: int, leading: int, most: int | None) -> int:
-    """Return to how many tokens a batch of `tokens` is widened, `leading` of the graph's before."""
-    whole = tokens + leading
-    rounded = -(-whole // _WIDTH_STEP) * _WIDTH_STEP
+    """Return to how many tokens, `most` of them, a batch of `tokens` is widened.
+
+    `leading` tokens of the graph's own come before them.
+    """
+    rounded = -(-(tokens + leading) // _WIDTH_STEP) * _WIDTH_STEP
     if rounded % _BLOCK > _BLOCK // 2:
         rounded += -rounded % _BLOCK
-    return max(whole, rounded if most is None else min(rounded, most)) - leading
+    widened = rounded - leading
+    return widened if most is None else max(tokens, min(widened, most))
 
 
 def _widen(array: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.int64]:

@@ -16,7 +16,11 @@ WIDTH, HIDDEN, LAYERS, WORDS, PLACES = 64, 128, 2, 200, 96
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The graph of a BERT with random weights, two layers of 64 numbers."""
-    directory = tmp_path_factory.mktemp("bert")
+    return write_bert(tmp_path_factory.mktemp("bert"), places=PLACES)
+
+
+def write_bert(directory: Path, *, places: int) -> Path:
+    """Write that graph into `directory`, with so many places for tokens; return its path."""
     random = np.random.default_rng(5)
 
     def matrix(rows: int, columns: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
@@ -27,7 +31,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     weights = {
         "embeddings.word_embeddings.weight": matrix(WORDS, WIDTH) * 5,
-        "embeddings.position_embeddings.weight": matrix(PLACES, WIDTH),
+        "embeddings.position_embeddings.weight": matrix(places, WIDTH),
         "embeddings.token_type_embeddings.weight": matrix(2, WIDTH),
         "embeddings.LayerNorm.weight": vector(WIDTH, 1.0),
         "embeddings.LayerNorm.bias": vector(WIDTH),
@@ -53,7 +57,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "intermediate_size": HIDDEN,
         "num_hidden_layers": LAYERS,
         "num_attention_heads": 4,
-        "max_position_embeddings": PLACES,
+        "max_position_embeddings": places,
     }
     graph = directory / "encoder.onnx"
     graph.write_bytes(

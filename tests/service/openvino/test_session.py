@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 
 from service.bundle.graph_builder import GraphBuilder
 from service.errors import BackendError, BundleError, SettingsError
+from service.inference.encoder import Encoder
 from service.inference.execution import Execution, open_session
 from service.inference.pooling import Pooler
 from service.inference.session import EncoderSession, Session, Vectors
@@ -18,7 +19,7 @@ from service.inference.vectors import normalise
 from service.inference.wishes import Precision
 from service.shipped import shipped_models
 from service.text.tokenizer import Tokens, pad
-from tests.service.openvino.conftest import WIDTH, WORDS
+from tests.service.openvino.conftest import WIDTH, WORDS, write_bert
 from tests.tiny_bundle import mean_of_token_vectors
 
 ops = pytest.importorskip("openvino.opset13", reason="it comes with the extra `openvino`")
@@ -205,18 +206,35 @@ def test_a_text_is_computed_in_no_width_that_adds_up_otherwise() -> None:
         assert width % 32 <= 16
 
 
-def test_a_text_is_no_wider_than_the_graph_has_places() -> None:
-    assert _width(255, 2, 258) == _width(256, 2, 258) == 256
-    assert _width(300, 2, 258) == 300  # which the graph refuses
+def test_a_text_is_widened_to_no_more_than_may_come() -> None:
+    assert _width(255, 2, 256) == _width(256, 2, 256) == 256
+    assert _width(300, 2, 256) == 300  # which the graph refuses
     assert _width(20, 0, 26) == 26
+
+
+@pytest.mark.parametrize("places", [88, 90])
+def test_the_longest_text_is_answered_where_places_are_no_round_number(
+    tmp_path: Path, places: int
+) -> None:
+    graph = write_bert(tmp_path, places=places)
+    tokens = texts(places, 3)
+    expected = run(EncoderSession(graph, dimension=WIDTH, pooler=Pooler("mean")), tokens)
+    found = OpenVinoSession(
+        graph,
+        dimension=WIDTH,
+        precision="fp32",
+        streams=1,
+        pooler=Pooler("mean"),
+        max_tokens=places,
+    )
+    np.testing.assert_allclose(run(found, tokens), expected, atol=2e-5)
 
 
 def test_the_longest_text_of_a_graph_with_tokens_of_its_own_is_answered() -> None:
     """As many as it has places for, which with its own are no round number."""
     mini = next(path for path in shipped_models() if path.name == "interlingua-mini")
-    graph = mini / "encoder.onnx"
-    tokens = np.full((1, 256), 7).tolist()
-    expected = normalise(run(EncoderSession(graph, dimension=384), tokens))
-    found = OpenVinoSession(graph, dimension=384, precision="fp32", streams=1)
-    assert not found.pads
-    np.testing.assert_allclose(normalise(run(found, tokens)), expected, atol=1e-4)
+    text = "word " * 300
+    expected = Encoder(mini).encode(text)
+    found = Encoder(mini, execution=Execution("openvino"))
+    assert not any(tower.session.pads for tower in found.towers.values())
+    np.testing.assert_allclose(found.encode(text), expected, atol=1e-4)
