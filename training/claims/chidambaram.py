@@ -165,6 +165,7 @@ CLAIMS = (
         ),
         scale=f"{_FEWER} {_FIVE}",
         seeds=FIVE_SEEDS,
+        looks=2,
     ),
     Claim(
         id="C4",
@@ -214,6 +215,7 @@ CLAIMS = (
         ),
         scale=f"Tweets have three labels and little to do with captions and news. {_FEWER} {_FIVE}",
         seeds=FIVE_SEEDS,
+        looks=2,
     ),
     Claim(
         id="C6",
@@ -240,6 +242,7 @@ CLAIMS = (
         ),
         scale=_FIVE,
         seeds=FIVE_SEEDS,
+        looks=2,
     ),
     Claim(
         id="C7",
@@ -302,5 +305,6 @@ CLAIMS = (
         scale="Of many languages, where the paper finds n-grams better, nothing is tested. "
         f"{_FIVE}",
         seeds=FIVE_SEEDS,
+        looks=2,
     ),
 )

@@ -19,6 +19,9 @@ SEEDS = (0, 1, 2)
 FIVE_SEEDS = (0, 1, 2, 3, 4)
 """Of claims that three left undecided, and that are looked at a second time."""
 
+NEW_TRIAL_SEEDS = (10, 11, 12, 13, 14)
+"""Of claims that are tried anew with other settings or another rule: none that was looked at."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
@@ -36,6 +39,8 @@ class Part:
             margin of `not worse`, the bound of `at least` and `at most`.
         learnt: What the mean of both sides must be better than, where there is such a figure: to
             be better than a system that has learnt nothing yet decides nothing.
+        shared: Whether the two systems of a seed stand over the same trained parts, so that they
+            rise and fall together and are paired.
     """
 
     says: str
@@ -46,6 +51,7 @@ class Part:
     relation: Relation = "better"
     bound: float = 0.0
     learnt: float | None = None
+    shared: bool = False
 
     @property
     def cells(self) -> tuple[tuple[str, Quantity], ...]:
@@ -56,9 +62,10 @@ class Part:
         return ((self.first, self.quantity), (self.second or self.first, other))
 
     @property
-    def of_the_same_runs(self) -> bool:
-        """Whether two measures of one system are compared, which are not independent."""
-        return self.against is not None and self.second in (None, self.first)
+    def is_paired(self) -> bool:
+        """Whether the sides are compared seed by seed, since they are not independent."""
+        same_runs = self.against is not None and self.second in (None, self.first)
+        return same_runs or self.shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +84,8 @@ class Claim:
         also: Quantities that are shown beside, of every system.
         scale: What would change at the paper's size, and what this size cannot show.
         seeds: Of the runs.
+        looks: How often a verdict is formed on these seeds: twice where three of them left it
+            undecided.
         map: Whether a t-SNE map is drawn, and of what.
     """
 
@@ -91,12 +100,13 @@ class Claim:
     also: tuple[Quantity, ...] = field(default=())
     scale: str = ""
     seeds: tuple[int, ...] = SEEDS
+    looks: Literal[1, 2] = 1
     map: Quantity | None = None
 
     @property
     def level(self) -> float:
         """Of its tests: see `training.claims.verdict`."""
-        return LEVEL if len(self.seeds) <= len(SEEDS) else SECOND_LOOK_LEVEL
+        return LEVEL if self.looks == 1 else SECOND_LOOK_LEVEL
 
     def cells(self) -> list[tuple[str, Quantity]]:
         """Return every system and quantity that is measured, each once, in order."""
@@ -121,7 +131,7 @@ class Claim:
             [part.learnt for part in self.parts if part.learnt is not None],
         ]
         # Only where there are any: elsewhere nothing is judged in another way than before.
-        if paired := [index for index, part in enumerate(self.parts) if part.of_the_same_runs]:
+        if paired := [index for index, part in enumerate(self.parts) if part.is_paired]:
             described.append(paired)
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
 

@@ -98,6 +98,7 @@ CLAIMS = (
         "pairs each; here it is about half as much, and a tenth of the paper's. "
         f"{_BEFORE}",
         seeds=FIVE_SEEDS,
+        looks=2,
     ),
     Claim(
         id="H3",
@@ -120,6 +121,7 @@ CLAIMS = (
         scale="There are 247 English articles, so the curve ends where the paper's begins. "
         f"{_BEFORE}",
         seeds=FIVE_SEEDS,
+        looks=2,
     ),
     Claim(
         id="H4",

@@ -194,6 +194,7 @@ def _judge_part(part: Part, cells: Cells, level: float) -> dict[str, object]:
             for name, value in dataclasses.asdict(finding.test).items()
         },
         "learnt": learnt,
+        "paired": part.is_paired,
         "verdict": finding.verdict if learnt else "undecided",
     }
 
@@ -213,7 +214,7 @@ def _find(part: Part, measured: Sequence[Sequence[Measured]], level: float) -> F
     if part.relation == "at most":
         return at_most(values[0], part.bound, level=level)
     first, second = values
-    compare: TwoSided = paired if part.of_the_same_runs else welch
+    compare: TwoSided = paired if part.is_paired else welch
     if part.relation == "far better":
         return far_better(
             first, second, least=part.bound, higher=higher, compare=compare, level=level

@@ -24,9 +24,10 @@ the papers need licences and the papers' models days of GPUs, so what is tested 
 (this above that), by rules that were fixed before a claim was measured:
 
 - **better**: the difference of the means has the claimed sign, a two-tailed t-test over seeds says
-  p < 0.05: Welch's between systems, the paired test between two measures of the same runs, since
-  those are not independent. (Up to the first figures of Y3 all were Welch's; the change turned no
-  verdict.) The opposite sign with p < 0.05 does not hold.
+  p < 0.05: Welch's between systems, the paired test between two measures of the same runs and
+  between systems that stand over the same trained parts, since those are not independent. (Up to
+  the first figures of Y3 all were Welch's; the change turned no verdict.) The opposite sign with
+  p < 0.05 does not hold.
 - **far better**: as better, for claims that say so. It does not hold where the 95 % interval lies
   below half of the smallest of the paper's differences that are quoted. (This rule came after the
   first figures of C2, which are in it; by the one above C2 would be undecided.)
@@ -41,7 +42,10 @@ undecided may get two more. Two looks give chance two throws, so the second one 
 p < 0.0294 and the interval of that level. In Pocock 1977 both of two looks have that level, and
 together they are wrong 5 % of the time; here the first has 0.05, so of differences that are none
 the two call 5.0 % real by Welch's test and 6.7 % by the paired one. That rule came after the first
-claims of five seeds; of their verdicts it turned one, L7's.
+claims of five seeds; of their verdicts it turned one, L7's. What is still undecided may be tried
+anew, with other settings or a rule that suits it better, on seeds that were never looked at, whose
+number is chosen before (10 and up): a trial of its own with p < 0.05, and its entry says what was
+measured before.
 
 A claim of several parts holds where all of them do. Figures are measured on exported bundles in the
 runtime that serves them. To run a claim again from data to verdict,
@@ -162,6 +166,8 @@ def _part(part: Mapping[str, Any]) -> str:
         "at least": f"at least {part['bound']:.4g}",
         "at most": f"at most {part['bound']:.4g}",
     }.get(part["relation"], part["relation"])
+    if part.get("paired", one_system and len(cells) > 1):
+        bound += ", paired"
     second = cells[1] if len(cells) > 1 else ""
     interval = f"{_number(test['low'])} to {_number(test['high'])}"
     p = "" if part["relation"] in ("not worse", "at least", "at most") else _p(test["p"])

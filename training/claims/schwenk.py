@@ -265,6 +265,7 @@ CLAIMS = (
         ),
         scale="Three seeds left 12a undecided, by its spread; these are five.",
         seeds=FIVE_SEEDS,
+        looks=2,
     ),
     Claim(
         id="S7",

@@ -13,10 +13,13 @@ Anything else is undecided at this scale. What three seeds left undecided is loo
 with two further ones. Two looks give chance two throws, so the second counts with p < 0.0294 and
 the interval of that level (Pocock 1977, table 1, two looks). Pocock has it for both looks, which
 keeps their error together at 5 %; here the first look has 0.05, and the two together call 5.0 % of
-differences that are none real by Welch's test, 6.7 by the paired one (docs/lab-notes.md).
+differences that are none real by Welch's test, 6.7 by the paired one (docs/lab-notes.md). A claim
+may be tried anew with other settings, or a rule that suits it better, on seeds that no look had and
+whose number is chosen before: a first look again.
 
 The difference is that of the means over seeds, by two-tailed t-tests: Welch's between systems,
-whose runs are independent; the paired test between two measures of the same runs, which are not;
+whose runs are independent; the paired test between two measures of the same runs, and between
+systems over the same trained parts, which are not;
 the one-sample test for what is compared with a number; for rotations, in the mean over seeds, the
 paired test (Li 2021, section 4.6). A claim of several parts holds where all of them hold, and does
 not where one of them does not.

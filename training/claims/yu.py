@@ -202,5 +202,6 @@ CLAIMS = (
         map=Quantity(name="documents", protocol="document-map"),
         scale=f"{_MAX} Three seeds left it at p = 0.09; these are five.",
         seeds=(0, 1, 2, 4, 5),
+        looks=2,
     ),
 )

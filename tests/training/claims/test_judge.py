@@ -147,11 +147,12 @@ def test_a_comparison_of_two_measures_on_one_system(work: Path, data: Path, tmp_
     assert is_stale(made_claim(id="X2"), tmp_path)
 
 
-def test_measures_of_the_same_runs_are_paired_and_systems_are_not() -> None:
+def test_what_is_not_independent_is_paired_and_systems_are_not(tmp_path: Path) -> None:
     rows = Quantity(name="few rows", protocol="search", assignments=("rows=224,234",))
     parts = (
         Part(says="rows", quantity=rows, first="long", against=SEARCH),
         Part(says="systems", quantity=SEARCH, first="long", second="short"),
+        Part(says="a start", quantity=SEARCH, first="long", second="short", shared=True),
     )
     values = {
         ("long", rows): (61.0, 76.1, 90.9),
@@ -160,12 +161,21 @@ def test_measures_of_the_same_runs_are_paired_and_systems_are_not() -> None:
     }
     claim = made_claim(parts=parts, seeds=(0, 1, 2))
     cells = {cell: [Measured(value) for value in figures] for cell, figures in values.items()}
-    of_one, of_two = cast(list[dict[str, Any]], judge(claim, cells)["parts"])
+    result = cast(dict[str, Any], judge(claim, cells))
+    of_one, of_two, of_one_start = result["parts"]
     same_runs = stats.ttest_rel(values["long", rows], values["long", SEARCH])
     two_systems = stats.ttest_ind(values["long", SEARCH], values["short", SEARCH], equal_var=False)
     assert of_one["test"]["p"] == pytest.approx(same_runs.pvalue, abs=1e-4)
     assert of_two["test"]["p"] == pytest.approx(two_systems.pvalue, abs=1e-4)
+    one_start = stats.ttest_rel(values["long", SEARCH], values["short", SEARCH])
+    assert of_one_start["test"]["p"] == pytest.approx(one_start.pvalue, abs=1e-4)
     assert claim.key() != made_claim(parts=parts[1:], seeds=(0, 1, 2)).key()
+    apart = made_claim(parts=parts[1:2], seeds=(0, 1, 2))
+    assert apart.key() != made_claim(parts=parts[2:], seeds=(0, 1, 2)).key()
+    write_json(tmp_path / "X1.json", result)
+    page = report(tmp_path, (claim,))
+    assert "| systems | better | " in page
+    assert all(f"| {says} | better, paired | " in page for says in ("rows", "a start"))
 
 
 def test_a_side_that_has_not_learnt_decides_nothing(

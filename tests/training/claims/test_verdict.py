@@ -8,6 +8,7 @@ from scipy import stats
 from tests.training.claims.made_claim import made_claim
 from training.claims.claim import FIVE_SEEDS, SEEDS
 from training.claims.judge import judge
+from training.claims.ledger import CLAIMS
 from training.claims.quantities import Measured
 from training.claims.verdict import (
     SECOND_LOOK_LEVEL,
@@ -110,15 +111,23 @@ def test_a_second_look_at_a_bound_is_stricter() -> None:
         assert rule(values, bound, level=SECOND_LOOK_LEVEL).verdict == "undecided"
 
 
-def test_a_claim_of_five_seeds_is_one_of_a_second_look() -> None:
+def test_a_claim_is_judged_by_how_often_it_is_looked_at() -> None:
     long, short = [22.1, 33.0, 31.4, 26.5, 32.6], [31.2, 36.1, 38.5, 34.0, 37.9]
     verdicts = {}
-    for seeds in (FIVE_SEEDS, SEEDS):
-        claim = made_claim(seeds=seeds)
+    for looks in (1, 2):
+        claim = made_claim(seeds=FIVE_SEEDS, looks=looks)
         cells = dict(zip(claim.cells(), (long, short), strict=True))
         found = judge(claim, {cell: list(map(Measured, cells[cell])) for cell in cells})
-        verdicts[len(seeds)] = found["verdict"]
-    assert verdicts == {5: "undecided", 3: "holds"}  # p = 0.039
+        verdicts[looks] = found["verdict"]
+    assert verdicts == {1: "holds", 2: "undecided"}  # p = 0.039
+
+
+def test_more_than_three_seeds_are_a_second_look_or_a_trial_of_their_own() -> None:
+    for claim in CLAIMS:
+        if claim.looks == 1 and claim.seeds != SEEDS:
+            assert not set(claim.seeds) & set(FIVE_SEEDS), claim.id
+        if claim.looks == 2:
+            assert len(claim.seeds) == len(FIVE_SEEDS), claim.id
 
 
 def test_the_second_looks_level_is_that_of_two_looks_with_an_error_of_5_percent() -> None:
