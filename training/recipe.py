@@ -56,11 +56,19 @@ class Stage(Generic[Taken]):
     Most recipes have one. A later stage may build on the weights of an earlier one, which it gets
     from the workspace by the earlier stage's name: hard negatives mined with a model that was
     trained without them, shared layers upon a frozen translation model.
+
+    Attributes:
+        name: Of its directory.
+        build: Makes what the loop runs.
+        needed: Whether it is, by parameters that may take its place.
+        unread: Parameters that neither it nor a stage before reads, so that runs which differ in
+            them alone may share what is trained; None where it is not shared.
     """
 
     name: str
     build: Callable[[Taken, Workspace], Phase[Any]]
-    needed: Callable[[Taken], bool] = lambda _: True  # by parameters that may take its place
+    needed: Callable[[Taken], bool] = lambda _: True
+    unread: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

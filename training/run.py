@@ -32,6 +32,7 @@ from training.parameters import TEMPLATES
 from training.preparation import require_held_out
 from training.progress import QUIET, Progress
 from training.recipe import SCALES, Recipe, Scale, Stage, change, changes, find_recipe, flatten
+from training.shared_stages import shared_stage, stage_key
 from training.store import write_json
 from training.workspace import (
     SECONDS_FILE,
@@ -95,7 +96,7 @@ def open_run(
         data: The data folder; at scale `smoke` sentences made from templates stand in for it.
         assignments: `key=value` changes to the parameters.
         fresh: Delete the run that is there.
-        corpora: Where runs of the same text share what they read of it.
+        corpora: Where runs of the same text share what they read of it, and stages.
         progress: Tells people.
 
     Raises:
@@ -190,25 +191,33 @@ def train(
     with first, _begun(run), _counted(directory):
         stages = [stage for stage in run.recipe.stages if stage.needed(run.parameters)]
         for place, stage in enumerate(stages):
-            torch.manual_seed(getattr(run.parameters, "seed", 0))
-            with first_process_first():  # the others find what it has made
-                phase = stage.build(run.parameters, run.work)
-            phase = replace(phase, options=_asked(phase.options, patience, precision))
-            _require_development(phase)
-            run.work.progress.title(f"{stage.name}: {phase.options.steps:,} steps")
-            outcome = Loop(
-                phase,
-                run.work.stage(stage.name),
-                device=run.work.device,
-                progress=run.work.progress,
-                built_on=any(_is_begun(run, later) for later in stages[place + 1 :]),
-            ).run()
+            as_described = patience is None and precision is None
+            with shared_stage(run.work, stage.name, _key(run, stage) if as_described else None):
+                torch.manual_seed(getattr(run.parameters, "seed", 0))
+                with first_process_first():  # the others find what it has made
+                    phase = stage.build(run.parameters, run.work)
+                phase = replace(phase, options=_asked(phase.options, patience, precision))
+                _require_development(phase)
+                run.work.progress.title(f"{stage.name}: {phase.options.steps:,} steps")
+                outcome = Loop(
+                    phase,
+                    run.work.stage(stage.name),
+                    device=run.work.device,
+                    progress=run.work.progress,
+                    built_on=any(_is_begun(run, later) for later in stages[place + 1 :]),
+                ).run()
             early = ", stopped early" if outcome.stopped_early else ""
             run.work.progress.note(
                 f"{outcome.words:,} words in {outcome.seconds:,.0f} s, "
                 f"{outcome.words_per_second:,.0f} a second{early}"
             )
     return write(run, run.bundle) if rank() == 0 else None
+
+
+def _key(run: Run, stage: Stage[Any]) -> str | None:
+    if stage.unread is None or run.work.corpora is None:
+        return None
+    return stage_key(run.recipe, stage, run.parameters, run.work)
 
 
 @contextmanager

@@ -49,7 +49,8 @@ class Workspace:
         folder: The text; opened when something is read that is not kept yet.
         device: Where it trains.
         progress: Tells people.
-        corpora: Where runs of the same text share what they read of it; None shares nothing.
+        corpora: Where runs of the same text share what they read of it, and stages that they have
+            in common; None shares nothing.
     """
 
     directory: Path

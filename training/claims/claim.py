@@ -115,9 +115,14 @@ class Claim:
         return list(dict.fromkeys(found))
 
     def runs(self) -> list[Run]:
-        """Return the runs, seed by seed, so that the first comparison is there early."""
-        needed = dict.fromkeys(name for name, _ in self.cells())
-        return [self.systems[name].seeded(seed) for seed in self.seeds for name in needed]
+        """Return the runs, system by system.
+
+        Runs of one seed may have a stage in common, and would wait for each other side by side.
+        """
+        return [self.systems[name].seeded(seed) for name in self._needed() for seed in self.seeds]
+
+    def _needed(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for name, _ in self.cells()))
 
     def key(self) -> str:
         """Return sixteen hex digits that change when anything that is measured or judged does."""
@@ -126,7 +131,7 @@ class Claim:
                 [name, quantity.key, quantity.figure, quantity.part]
                 for name, quantity in self.cells()
             ],
-            [run.key for run in self.runs()],
+            [self.systems[n].seeded(s).key for s in self.seeds for n in self._needed()],
             [[part.relation, part.bound, part.quantity.better] for part in self.parts],
             [part.learnt for part in self.parts if part.learnt is not None],
         ]

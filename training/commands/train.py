@@ -79,7 +79,8 @@ def _recipe_command(name: str) -> click.Command:
     @click.option(
         "--corpora",
         type=click.Path(path_type=Path, file_okay=False),
-        help="Keep the cleaned text here, for all runs that read the same.",
+        help="Keep the cleaned text here, for all runs that read the same, and stages that they "
+        "have in common.",
     )
     @click.option("--no-measure", is_flag=True, help="Leave out the measurement at the end.")
     @click.option(

@@ -225,17 +225,22 @@ def model(p: Parameters, work: Workspace) -> Model:
     )
 
 
+_EXPORTED = ("vector",)
+_UPON_THEM = (*_EXPORTED, "beta", "heads", "draws", "shared_steps")
+"""What the translation models do not read."""
+
 RECIPE = Recipe(
     name="li-ntdv",
     summary="NV and cNV: shared layers between two frozen attention-GRU models, 4 context heads",
     scales=SCALES,
     minutes=120,
     stages=(
-        Stage(name=FORWARD, build=build_forward),
-        Stage(name=BACKWARD, build=build_backward),
-        Stage(name=SHARED_LAYERS, build=build_shared),
+        Stage(name=FORWARD, build=build_forward, unread=_UPON_THEM),
+        Stage(name=BACKWARD, build=build_backward, unread=_UPON_THEM),
+        Stage(name=SHARED_LAYERS, build=build_shared, unread=_EXPORTED),
     ),
     model=model,
+    exported=_EXPORTED,
     systems={
         f"{name}, {vector}": (f"vector={vector}", *settings)
         for name, settings in (("NV", ("beta=0",)), ("cNV", ()))

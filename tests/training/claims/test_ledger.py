@@ -69,6 +69,9 @@ def test_runs_are_shared_and_other_seeds_are_other_runs() -> None:
     assert len(runs) < asked
     claim = find_claim("S1")
     assert len({run.key for run in claim.runs()}) == len(claim.runs())
+    # Those that may have a stage in common, of one seed, are not trained side by side.
+    first = [run.key for run in find_claim("L1").runs()][:6]
+    assert first == [find_claim("L1").systems["cNV"].seeded(seed).key for seed in range(10, 16)]
 
 
 def test_unknown_claims_are_refused() -> None:
