@@ -44,6 +44,7 @@ class Classification:
     transfer: Transfer = "zero-shot"
     documents: int | None = None  # to fit and tune on in each language; all where none
     folds: int = 1  # more: rotations of the texts to fit on
+    orders: int = 1  # that they are rotated in; the mean over them
     column: str = "label"
     seed: int = 0
 
@@ -55,6 +56,8 @@ class Classification:
             )
         if self.folds < 1 or (self.documents is not None and self.documents < 2):
             raise ValueError("folds are at least 1, and documents none or at least 2")
+        if self.orders < 1 or (self.orders > 1 and self.folds == 1):
+            raise ValueError("orders are at least 1, and more are of texts that are rotated: folds")
 
     def measure(self, model: SentenceModel, folder: Callable[[], DataFolder]) -> list[Figure]:
         """Return "Cross" with the matrix of languages, and "Same" where it is measured.
@@ -65,20 +68,21 @@ class Classification:
         languages = require_languages(model, self.languages, least=2)
         sets = read_labelled_sets(folder(), self.sets, languages, column=self.column)
         rows = self._vectors(model, sets)
-        plan = Splitting(
-            transfer=self.transfer,
-            documents=self.documents,
-            tuned=is_tuned(self.classifier),
-            folds=self.folds,
-            seed=self.seed,
-        )
         reached: dict[tuple[str, str], list[float]] = defaultdict(list)
-        by_fold: dict[int, list[float]] = defaultdict(list)
-        for split in splits(sets, plan):
-            for target, accuracy in self._classify(split, rows):
-                reached[split.source, target].append(accuracy)
-                if split.source != target:
-                    by_fold[split.fold].append(accuracy)
+        by_fold: dict[tuple[int, int], list[float]] = defaultdict(list)
+        for order in range(self.orders):
+            plan = Splitting(
+                transfer=self.transfer,
+                documents=self.documents,
+                tuned=is_tuned(self.classifier),
+                folds=self.folds,
+                seed=self.seed + order,
+            )
+            for split in splits(sets, plan):
+                for target, accuracy in self._classify(split, rows, seed=plan.seed):
+                    reached[split.source, target].append(accuracy)
+                    if split.source != target:
+                        by_fold[order, split.fold].append(accuracy)
         means = {pair: float(np.mean(values)) for pair, values in reached.items()}
         folds = tuple(float(np.mean(values)) for _, values in sorted(by_fold.items()))
         return self._figures(languages, means, folds if self.folds > 1 else ())
@@ -99,13 +103,13 @@ class Classification:
         return rows
 
     def _classify(
-        self, split: Split, rows: Mapping[tuple[str, str], np.ndarray]
+        self, split: Split, rows: Mapping[tuple[str, str], np.ndarray], *, seed: int
     ) -> list[tuple[str, float]]:
         classifier = fit_classifier(
             self.classifier,
             examples(split.fit, rows),
             examples(split.tune, rows) if split.tune else None,
-            seed=self.seed,
+            seed=seed,
         )
         return [
             (target, accuracy_of(classifier, examples(places, rows)))

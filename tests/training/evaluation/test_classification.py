@@ -17,6 +17,7 @@ from training.data.folder import DataFolder
 from training.evaluation.classification import Classification
 from training.evaluation.classifiers import Classifier, Examples, fit_classifier
 from training.evaluation.few_shot import FewShot
+from training.evaluation.figures import Figure
 from training.evaluation.inference import Inference, pair_features
 from training.evaluation.senteval import SentEval
 
@@ -76,6 +77,21 @@ def test_folds_are_kept_for_paired_tests(folder: DataFolder, model: KnownVectors
     assert len(cross.by_fold) == 5
     assert json.loads(json.dumps(dataclasses.asdict(cross)))["value"] == cross.value
     assert np.mean(cross.by_fold) == pytest.approx(cross.value)
+
+
+def test_several_orders_give_the_mean_of_each(folder: DataFolder, model: KnownVectors) -> None:
+    def measured(orders: int, seed: int) -> list[Figure]:
+        return Classification(
+            sets=("topics",), folds=5, classifier="perceptron", orders=orders, seed=seed
+        ).measure(model, lambda: folder)
+
+    both, one, other = measured(2, 3), measured(1, 3), measured(1, 4)
+    assert one[0].by_fold != other[0].by_fold
+    assert both[0].by_fold == pytest.approx(one[0].by_fold + other[0].by_fold)
+    for mean, first, second in zip(both, one, other, strict=True):
+        assert mean.value == pytest.approx((first.value + second.value) / 2)
+    with pytest.raises(ValueError, match="more are of texts that are rotated"):
+        Classification(orders=2)
 
 
 @pytest.mark.parametrize("transfer", ["targeted", "leave-one-out"])
