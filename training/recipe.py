@@ -186,15 +186,47 @@ def flatten(parameters: object) -> dict[str, Value]:
     return flat
 
 
+LATER: Mapping[str, bool] = types.MappingProxyType({"later": True})
+"""Metadata of a field that a recipe got when there were runs without it.
+
+Its default does what was done before. With that, runs are told apart as if there were no such
+parameter.
+"""
+
+
+def distinguishing(parameters: object) -> dict[str, Value]:
+    """Return `flatten` without what came later (`LATER`) and does what was done before."""
+    before = _before(parameters)
+    return {
+        name: value
+        for name, value in flatten(parameters).items()
+        if name not in before or value != before[name]
+    }
+
+
+def _before(parameters: object) -> dict[str, Value]:
+    """Return what came later, with the values that do what was done before."""
+    return {
+        field.name: cast(Value, field.default)
+        for field in dataclasses.fields(cast(Any, parameters))
+        if field.metadata == LATER
+    }
+
+
 def changes(parameters: object, flat: Mapping[str, Value]) -> list[str]:
-    """Return the `key=value` that make of `parameters` those that `flatten` gave as `flat`."""
+    """Return the `key=value` that make of `parameters` those that are described by `flat`.
+
+    Args:
+        parameters: Of the same recipe.
+        flat: From `flatten` or `distinguishing`.
+    """
     kinds = get_type_hints(type(parameters))
-    before = flatten(parameters)
+    now = flatten(parameters)
     return [
         # Only lists are held with blanks in place of commas; a file's name may have its own.
         f"{key}={written(value) if get_origin(kinds.get(key)) is tuple or value is None else value}"
-        for key, value in flat.items()
-        if before.get(key) != value
+        for key, value in {**_before(parameters), **flat}.items()
+        if now.get(key) != value
     ]
 
 

@@ -31,7 +31,17 @@ from training.parallel import first_process_first, rank
 from training.parameters import TEMPLATES
 from training.preparation import require_held_out
 from training.progress import QUIET, Progress
-from training.recipe import SCALES, Recipe, Scale, Stage, change, changes, find_recipe, flatten
+from training.recipe import (
+    SCALES,
+    Recipe,
+    Scale,
+    Stage,
+    change,
+    changes,
+    distinguishing,
+    find_recipe,
+    flatten,
+)
 from training.shared_stages import shared_stage, stage_key
 from training.store import write_json
 from training.workspace import (
@@ -130,7 +140,7 @@ def _asked_for(parameters: object, usual: object, name: str) -> str:
 
 
 def _describe(recipe: Recipe[Any], scale: Scale, parameters: object) -> dict[str, object]:
-    return {"recipe": recipe.name, "scale": scale, "parameters": flatten(parameters)}
+    return {"recipe": recipe.name, "scale": scale, "parameters": distinguishing(parameters)}
 
 
 def reopen_run(directory: Path, *, data: Path | None = None, progress: Progress = QUIET) -> Run:

@@ -18,7 +18,7 @@ from typing import Any
 from training.checkpoints import LAST_FILE
 from training.locks import alone
 from training.parallel import rank
-from training.recipe import Recipe, Stage, flatten
+from training.recipe import Recipe, Stage, distinguishing
 from training.workspace import Workspace, copy, put
 
 
@@ -41,7 +41,7 @@ def stage_key(recipe: Recipe[Any], stage: Stage[Any], parameters: object, work: 
 def read_by(stage: Stage[Any], parameters: object) -> Mapping[str, object]:
     """Return the parameters without those that `stage` says it does not read."""
     unread = stage.unread or ()
-    return {name: value for name, value in flatten(parameters).items() if name not in unread}
+    return {name: value for name, value in distinguishing(parameters).items() if name not in unread}
 
 
 @contextmanager

@@ -12,10 +12,12 @@ import torch
 from service.errors import InputError, NotFoundError
 from training.parameters import Part, Rate, Size, Weight
 from training.recipe import (
+    LATER,
     SCALES,
     change,
     changes,
     count_weights,
+    distinguishing,
     find_recipe,
     flatten,
     recipe_names,
@@ -104,6 +106,21 @@ def test_the_manifest_gets_plain_values() -> None:
     assert flat["languages"] == "en de"
     assert flat["share"] is None
     assert flat["steps"] == 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grown(_Parameters):
+    bias: Weight = dataclasses.field(default=0.0, metadata=LATER)
+
+
+def test_a_later_parameter_tells_runs_apart_only_where_it_changes_something() -> None:
+    assert distinguishing(_Grown()) == distinguishing(_Parameters()) == flatten(_Parameters())
+    grown = change(_Grown(), ["bias=1"])
+    assert distinguishing(grown) == {**flatten(_Parameters()), "bias": 1.0}
+    assert flatten(_Grown())["bias"] == 0.0
+    # A scale may have another value: a run without the parameter did what was done before.
+    assert change(grown, changes(grown, flatten(_Parameters()))) == _Grown()
+    assert change(grown, changes(grown, distinguishing(grown))) == grown
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import service
 from service.errors import InputError
 from training.locks import alone
 from training.metrics import METRICS_FILE, read_metrics
-from training.recipe import change, find_recipe, flatten
+from training.recipe import change, distinguishing, find_recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Run:
 @cache  # one page of the ledger asks for those of all claims, and it is written after each claim
 def _key(run: Run) -> str:
     parameters = change(find_recipe(run.recipe).scales["small"], run.assignments)
-    described = json.dumps([run.recipe, flatten(parameters)], sort_keys=True)
+    described = json.dumps([run.recipe, distinguishing(parameters)], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 

@@ -103,13 +103,39 @@ def token_vectors(vocabulary: int, width: int) -> nn.Embedding:
     return embedding
 
 
-def lstm_layers(inputs: int, width: int, depth: int) -> list[nn.LSTM]:
-    """Return `depth` layers of `width` that read from left to right, on inputs of `inputs`."""
+def lstm_layers(inputs: int, width: int, depth: int, *, forget_bias: float = 0.0) -> list[nn.LSTM]:
+    """Return `depth` layers of `width` that read from left to right, on inputs of `inputs`.
+
+    Args:
+        inputs: Of the lowest layer.
+        width: Of each layer.
+        depth: How many.
+        forget_bias: Added to what the forget gates' biases begin with. With 1 states are kept for
+            longer from the first step on (Gers et al. 2000; Jozefowicz et al. 2015).
+    """
     sizes = [inputs, *[width] * (depth - 1)]
-    return [nn.LSTM(size, width, batch_first=True) for size in sizes]
+    layers = [nn.LSTM(size, width, batch_first=True) for size in sizes]
+    return _remembering(layers, forget_bias)
 
 
-def blstm_layers(inputs: int, width: int, depth: int) -> list[nn.LSTM]:
-    """Return `depth` layers that read both ways, `width` each way, so D is 2 x `width`."""
+def blstm_layers(inputs: int, width: int, depth: int, *, forget_bias: float = 0.0) -> list[nn.LSTM]:
+    """Return `depth` layers that read both ways, `width` each way, so D is 2 x `width`.
+
+    Args:
+        inputs: Of the lowest layer.
+        width: Of each layer and way.
+        depth: How many.
+        forget_bias: As that of `lstm_layers`.
+    """
     sizes = [inputs, *[2 * width] * (depth - 1)]
-    return [nn.LSTM(size, width, batch_first=True, bidirectional=True) for size in sizes]
+    layers = [nn.LSTM(size, width, batch_first=True, bidirectional=True) for size in sizes]
+    return _remembering(layers, forget_bias)
+
+
+def _remembering(layers: list[nn.LSTM], forget_bias: float) -> list[nn.LSTM]:
+    for layer in layers:
+        for name, values in layer.named_parameters():
+            if name.startswith("bias_ih"):  # the gates: input, forget, cell, output
+                with torch.no_grad():
+                    values[layer.hidden_size : 2 * layer.hidden_size] += forget_bias
+    return layers

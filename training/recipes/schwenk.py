@@ -8,7 +8,7 @@ the one target, `efsraz-all` is 1:N.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
@@ -26,10 +26,10 @@ from training.graphs.recurrent import recurrent_graph
 from training.language_vocabularies import prepare_language_vocabularies, require_text
 from training.loop import Phase
 from training.objectives.translation import TranslationLoss
-from training.parameters import TEMPLATES, Part, Rate, Size, TranslationParameters
+from training.parameters import TEMPLATES, Part, Rate, Size, TranslationParameters, Weight
 from training.plateau import Plateau
 from training.preparation import corpus_plan, prepare_corpus, provenance
-from training.recipe import Recipe, Stage, at_scales
+from training.recipe import LATER, Recipe, Stage, at_scales
 from training.sentence_vectors import LastState, MaxPooling
 from training.translation import ByLanguage, Terms, TranslationSystem
 from training.translation_text import TranslationText, translation_options
@@ -60,6 +60,8 @@ class Parameters(TranslationParameters):
     decoder_layers: Size = 1
     decoder_width: Size = 512
     every_step: bool = True  # whether the decoder gets the sentence vector at every step
+    # Of the encoders' gates; 1 has stacks learn sooner.
+    forget_bias: Weight = field(default=0.0, metadata=LATER)
     dropout: Part = 0.2
     clip: Rate = 2.0
     rate: Rate = 0.002  # Adam's; 0.01 of an optimiser that is not named
@@ -159,7 +161,7 @@ def build_system(p: Parameters, pieces: Mapping[str, int]) -> TranslationSystem:
         stack = blstm_layers if p.encoder == "blstm" else lstm_layers
         tokens = RecurrentEncoder(
             token_vectors(pieces[language], p.embedding),
-            stack(p.embedding, p.width, p.layers),
+            stack(p.embedding, p.width, p.layers, forget_bias=p.forget_bias),
             dropout=p.dropout,
         )
         return SentenceEncoder(tokens, MaxPooling() if p.encoder == "blstm" else LastState())

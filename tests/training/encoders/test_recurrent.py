@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -86,6 +88,24 @@ def test_sizes_of_stacks() -> None:
         (384, True),
         (512, True),
     ]
+
+
+@pytest.mark.parametrize("stack", [lstm_layers, blstm_layers])
+def test_a_forget_bias_is_added_to_the_forget_gates_alone(
+    stack: Callable[..., list[torch.nn.LSTM]],
+) -> None:
+    torch.manual_seed(0)
+    plain = stack(4, 8, 2)
+    torch.manual_seed(0)
+    remembering = stack(4, 8, 2, forget_bias=1.0)
+    for layer, other in zip(plain, remembering, strict=True):
+        for (name, values), changed in zip(
+            layer.named_parameters(), other.parameters(), strict=True
+        ):
+            due = torch.zeros_like(values)
+            if name.startswith("bias_ih"):
+                due[8:16] = 1.0
+            torch.testing.assert_close(changed - values, due)
 
 
 def test_vertical_dropout_leaves_the_recurrence_alone() -> None:
