@@ -17,10 +17,8 @@ def use_one_arena() -> None:
     one has freed no other uses. Under bursts the process grew by 1 MB a minute; with one arena it
     does not grow, is a quarter smaller, and as fast. Other C libraries have no such thing.
     """
-    if sys.platform != "linux" or "MALLOC_ARENA_MAX" in os.environ:
-        return
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        _ask("mallopt", _M_ARENA_MAX, 1)
 
 
 def return_freed_memory() -> None:
@@ -29,6 +27,11 @@ def return_freed_memory() -> None:
     Opening a model needs several times its size for a moment: its graph is read, its weights are
     put in the form in which they are multiplied. Libraries other than glibc have no such call.
     """
+    _ask("malloc_trim", 0)
+
+
+def _ask(function: str, *arguments: int) -> None:
+    """Call a function of the C library, where it has it."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
+            getattr(ctypes.CDLL(None), function)(*arguments)

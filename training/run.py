@@ -42,7 +42,7 @@ from training.recipe import (
     find_recipe,
     flatten,
 )
-from training.shared_stages import shared_stage, stage_key
+from training.shared_stages import shared_place, shared_stage
 from training.store import write_json
 from training.workspace import (
     SECONDS_FILE,
@@ -201,8 +201,12 @@ def train(
     with first, _begun(run), _counted(directory):
         stages = [stage for stage in run.recipe.stages if stage.needed(run.parameters)]
         for place, stage in enumerate(stages):
+            # What this command asks for besides is not among what a stage is known by.
             as_described = patience is None and precision is None
-            with shared_stage(run.work, stage.name, _key(run, stage) if as_described else None):
+            kept = (
+                shared_place(run.recipe, stage, run.parameters, run.work) if as_described else None
+            )
+            with shared_stage(run.work, stage.name, kept):
                 torch.manual_seed(getattr(run.parameters, "seed", 0))
                 with first_process_first():  # the others find what it has made
                     phase = stage.build(run.parameters, run.work)
@@ -222,12 +226,6 @@ def train(
                 f"{outcome.words_per_second:,.0f} a second{early}"
             )
     return write(run, run.bundle) if rank() == 0 else None
-
-
-def _key(run: Run, stage: Stage[Any]) -> str | None:
-    if stage.unread is None or run.work.corpora is None:
-        return None
-    return stage_key(run.recipe, stage, run.parameters, run.work)
 
 
 @contextmanager

@@ -9,10 +9,10 @@ same takes it from there.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from training.checkpoints import LAST_FILE
@@ -22,30 +22,27 @@ from training.recipe import Recipe, Stage, distinguishing
 from training.workspace import Workspace, copy, put
 
 
-def stage_key(recipe: Recipe[Any], stage: Stage[Any], parameters: object, work: Workspace) -> str:
-    """Return sixteen hex digits that change when anything that the stage reads does.
+def shared_place(
+    recipe: Recipe[Any], stage: Stage[Any], parameters: object, work: Workspace
+) -> Path | None:
+    """Return where a stage is kept for all runs, by all that it reads; None where it is not shared.
 
     Args:
         recipe: What is trained.
-        stage: Of it, the one that is to be shared.
+        stage: Of it.
         parameters: Of the run.
         work: Of the run, whose data folder may hold what the stage learns from.
     """
-    earlier = [before.name for before in recipe.stages[: recipe.stages.index(stage) + 1]]
+    if work.corpora is None or stage.unread is None:
+        return None
+    read = {k: v for k, v in distinguishing(parameters).items() if k not in stage.unread}
     folder = work.folder()
-    described = [recipe.name, earlier, read_by(stage, parameters), folder.files()]
-    text = json.dumps([*described, str(folder.root.resolve())], sort_keys=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def read_by(stage: Stage[Any], parameters: object) -> Mapping[str, object]:
-    """Return the parameters without those that `stage` says it does not read."""
-    unread = stage.unread or ()
-    return {name: value for name, value in distinguishing(parameters).items() if name not in unread}
+    described = repr((recipe.name, stage.name, read, str(folder.root.resolve()), folder.files()))
+    return work.corpora / "stages" / hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
 @contextmanager
-def shared_stage(work: Workspace, name: str, key: str | None) -> Iterator[None]:
+def shared_stage(work: Workspace, name: str, kept: Path | None) -> Iterator[None]:
     """Train a stage in the block, or find it done where a run beside has trained it.
 
     One process trains it at a time; who comes second waits and takes it over. Of several processes
@@ -54,12 +51,12 @@ def shared_stage(work: Workspace, name: str, key: str | None) -> Iterator[None]:
     Args:
         work: Of the run.
         name: Of the stage.
-        key: Of all that it reads; None where it is not shared.
+        kept: Where it is kept for all runs; None where it is not shared.
     """
-    if key is None or work.corpora is None or rank() != 0:
+    if kept is None or rank() != 0:
         yield
         return
-    kept, own = work.corpora / "stages" / key, work.stage(name)
+    own = work.stage(name)
     with alone(kept):
         if kept.exists() and not (own / LAST_FILE).exists():
             shutil.rmtree(own, ignore_errors=True)  # a log without weights

@@ -19,7 +19,7 @@ SEEDS = (0, 1, 2)
 FIVE_SEEDS = (0, 1, 2, 3, 4)
 """Of claims that three left undecided, and that are looked at a second time."""
 
-NEW_TRIAL_SEEDS = (10, 11, 12, 13, 14)
+SIX_NEW_SEEDS = (10, 11, 12, 13, 14, 15)
 """Of claims that are tried anew with other settings or another rule: none that was looked at."""
 
 
@@ -126,12 +126,13 @@ class Claim:
 
     def key(self) -> str:
         """Return sixteen hex digits that change when anything that is measured or judged does."""
+        needed = self._needed()
         described = [
             [
                 [name, quantity.key, quantity.figure, quantity.part]
                 for name, quantity in self.cells()
             ],
-            [self.systems[n].seeded(s).key for s in self.seeds for n in self._needed()],
+            [self.systems[n].seeded(s).key for s in self.seeds for n in needed],
             [[part.relation, part.bound, part.quantity.better] for part in self.parts],
             [part.learnt for part in self.parts if part.learnt is not None],
         ]
