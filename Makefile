@@ -103,8 +103,8 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.serve: pyproject.toml constraints/cpu.txt | $(VENV)/bin/python
-	@echo '--> installing the server (about 300 MB, half a minute)'
-	@$(PIP) -c constraints/cpu.txt -e '.[cpu]'
+	@echo '--> installing the server (about 500 MB, half a minute)'
+	@$(PIP) -c constraints/cpu.txt -e '.[cpu,openvino]'
 	@$(COMPILE)
 	@touch $@
 

@@ -34,7 +34,7 @@ def main() -> None:
     print("installed  seconds  MB  packages  first answer after")
     if not arguments.only_install:
         pinned = (ROOT / "constraints" / "cpu.txt").read_text(encoding="utf-8")
-        print(row(f"{ROOT}[cpu]", pinned, serve=True), flush=True)
+        print(row(f"{ROOT}[cpu,openvino]", pinned, serve=True), flush=True)
     for package in arguments.only_install:
         print(row(package, arguments.constraint, serve=False), flush=True)
 

@@ -24,7 +24,7 @@ from service.bundle.manifest import (
 from service.bundle.reader import Bundle, read_bundle
 from service.bundle.writer import file_entries, write_bundle
 from service.errors import BundleError
-from service.inference.session import EncoderSession
+from service.inference.onnx_session import EncoderSession
 
 PARITY = 1e-4
 """Largest difference of any number of a vector between torch and the exported graph."""

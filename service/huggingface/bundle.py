@@ -202,7 +202,8 @@ def _pooled_by_graph(layout: Layout) -> _Pooled | None:
     An export of a whole model of sentence-transformers gives both, and comes without the files
     that say how to pool.
     """
-    from service.inference.session import SENTENCES, output_shapes
+    from service.inference.onnx_session import output_shapes
+    from service.inference.session import SENTENCES
 
     assert layout.graph is not None, "the caller's check; this is a bug"
     shapes = output_shapes(layout.graph)

@@ -9,7 +9,7 @@ from pathlib import Path
 from service.errors import SettingsError
 from service.inference.pooling import Pooler
 from service.inference.providers import CPU
-from service.inference.session import EncoderSession, Session
+from service.inference.session import Session
 from service.inference.wishes import Precision, Runtime
 
 
@@ -67,6 +67,8 @@ def open_session(
                 given=execution.precision,
                 remedy="Choose the runtime openvino, or the precision fp32 or auto.",
             )
+        from service.inference.onnx_session import EncoderSession
+
         return EncoderSession(
             graph,
             dimension=dimension,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import sys
 
-import onnxruntime as ort
-
 CPU = ("CPUExecutionProvider",)
 CUDA = "CUDAExecutionProvider"
 
@@ -20,9 +18,11 @@ def best_providers() -> tuple[str, ...]:
     session where there is no GPU, so the driver is looked for first. TensorRT is left out: it
     compiles an engine for each new shape, and batches of text have many.
     """
-    if CUDA in ort.get_available_providers() and has_driver():
-        return (CUDA, *CPU)
-    return CPU
+    if not has_driver():
+        return CPU
+    import onnxruntime as ort
+
+    return (CUDA, *CPU) if CUDA in ort.get_available_providers() else CPU
 
 
 def has_driver() -> bool:

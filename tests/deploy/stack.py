@@ -51,7 +51,7 @@ class Stack:
         )
         if built.returncode:
             pytest.skip(f"no image of Prometheus and HAProxy can be made: {built.stderr[-300:]}")
-        for tag, extras in (("interlingua:latest", ""), ("interlingua:scale", "milvus")):
+        for tag, extras in (("interlingua:latest", "openvino"), ("interlingua:scale", "milvus")):
             arguments = ["--network=host", f"--build-arg=EXTRAS={extras}", "-t", tag, str(ROOT)]
             built = self._call([self._docker, "build", *arguments])
             assert built.returncode == 0, built.stderr[-3000:]

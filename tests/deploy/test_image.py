@@ -1,4 +1,4 @@
-"""The image: built from the Dockerfile, run locked down and without a network, and spoken to."""
+"""The images: built from the Dockerfile, run locked down and without a network, and spoken to."""
 
 from __future__ import annotations
 
@@ -17,19 +17,29 @@ import pytest
 from tests.deploy.tools import ROOT, docker_engine, run
 
 IMAGE = "interlingua:under-test"
-LIMIT_BYTES = 450_000_000
+LIMIT_BYTES = {"": 450_000_000, "openvino": 550_000_000}
+"""Of the image by the extras that it is built with."""
+
 OPEN = ("-e", "INTERLINGUA_OPEN_TO_NETWORK=true")
 LOCKED = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges:true")
 
 pytestmark = [pytest.mark.slow, pytest.mark.e2e, pytest.mark.timeout(1200)]
 
 
+@pytest.fixture(scope="module", params=LIMIT_BYTES, ids=lambda extras: extras or "plain")
+def extras(request: pytest.FixtureRequest) -> str:
+    """What the image has besides the extra `cpu`."""
+    chosen: str = request.param
+    return chosen
+
+
 @pytest.fixture(scope="module")
-def docker() -> str:
+def docker(extras: str) -> str:
     """The client, when the image is built; layers that are built already are taken."""
     client = docker_engine()
+    arguments = ("--build-arg=REVISION=abc", f"--build-arg=EXTRAS={extras}")
     built = subprocess.run(
-        [client, "build", "--network=host", "--build-arg=REVISION=abc", "-t", IMAGE, ROOT],
+        [client, "build", "--network=host", *arguments, "-t", IMAGE, ROOT],
         capture_output=True,
         text=True,
         env=os.environ | {"DOCKER_BUILDKIT": "1"},
@@ -52,8 +62,8 @@ def in_image(docker: str, *command: str) -> str:
     )
 
 
-def test_it_is_small(docker: str) -> None:
-    assert inspected(docker)["Size"] < LIMIT_BYTES
+def test_it_is_small(docker: str, extras: str) -> None:
+    assert inspected(docker)["Size"] < LIMIT_BYTES[extras]
 
 
 def test_it_says_what_it_is(docker: str) -> None:
@@ -126,6 +136,12 @@ def container(docker: str) -> Iterator[tuple[str, str]]:
         yield name, url
     finally:
         run(docker, "rm", "-fv", name)
+
+
+def test_it_serves_on_what_it_brings(container: tuple[str, str], extras: str) -> None:
+    _, url = container
+    served = httpx.get(f"{url}/info").json()
+    assert served["runtime"] == (extras or "onnxruntime")
 
 
 def test_the_end_to_end_suite_passes_against_it(

@@ -13,7 +13,7 @@ from service.shipped import shipped_models
 
 GRAPH = shipped_models()[0] / "encoder.onnx"
 MAKE_A_SESSION = f"""
-import service.inference.session
+import service.inference.onnx_session
 import onnxruntime as ort
 ort.InferenceSession({str(GRAPH)!r}, providers=["CPUExecutionProvider"])
 """

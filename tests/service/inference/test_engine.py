@@ -13,8 +13,9 @@ from service.errors import BackendError, InputError, OverloadedError
 from service.inference.encoder import Encoder, Tower
 from service.inference.engine import Engine
 from service.inference.failed_batch import halves
+from service.inference.onnx_session import EncoderSession
 from service.inference.request import EmbedOptions
-from service.inference.session import EncoderSession, Session, Vectors
+from service.inference.session import Session, Vectors
 from service.inference.work import Job, Slice
 from service.text.tokenizer import Inputs
 from tests.tiny_bundle import MAX_TOKENS, SENTENCES

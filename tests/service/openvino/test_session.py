@@ -13,8 +13,9 @@ from service.bundle.graph_builder import GraphBuilder
 from service.errors import BackendError, BundleError, SettingsError
 from service.inference.encoder import Encoder
 from service.inference.execution import Execution, open_session
+from service.inference.onnx_session import EncoderSession
 from service.inference.pooling import Pooler
-from service.inference.session import EncoderSession, Session, Vectors
+from service.inference.session import Session, Vectors
 from service.inference.vectors import normalise
 from service.inference.wishes import Precision
 from service.shipped import shipped_models

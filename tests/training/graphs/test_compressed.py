@@ -11,7 +11,7 @@ import pytest
 import torch
 from onnx import TensorProto
 
-from service.inference.session import EncoderSession
+from service.inference.onnx_session import EncoderSession
 from training.encoders.bert import BertBody
 from training.encoders.product_vectors import product_vectors
 from training.encoders.settled import SettledLayers

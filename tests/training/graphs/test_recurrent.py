@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from service.bundle.graph_builder import GraphBuilder
-from service.inference.session import EncoderSession
+from service.inference.onnx_session import EncoderSession
 from training.encoders.recurrent import RecurrentEncoder, blstm_layers, lstm_layers, token_vectors
 from training.encoders.states import SentenceEncoder
 from training.export import PARITY, Tower, check_parity

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.inference.session import EncoderSession
+from service.inference.onnx_session import EncoderSession
 from training.graphs.static import Precision, static_graph, store
 
 TABLE = np.random.default_rng(0).standard_normal((50, 128)).astype(np.float32) * 0.3

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from service.errors import BackendError, BundleError
-from service.inference.session import EncoderSession
+from service.inference.onnx_session import EncoderSession
 from service.text.tokenizer import pad
 from tests.tiny_bundle import mean_of_token_vectors
 
