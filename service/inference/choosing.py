@@ -13,7 +13,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import get_args
@@ -79,10 +79,12 @@ class Choice:
     Attributes:
         execution: For `Encoder`.
         measured: What was measured; empty where there was but one way.
+        encoder: The model as it was measured this time; None where it was before, or never.
     """
 
     execution: Execution
     measured: Sequence[Measured] = ()
+    encoder: Encoder | None = field(default=None, compare=False, repr=False)
 
     @property
     def taken(self) -> Measured | None:
@@ -125,10 +127,13 @@ def choose(bundle: Bundle, wishes: Wishes, *, memory: Path | None = None) -> Cho
         return Choice(offered[0])
     key = _key(bundle, offered)
     known = _read(memory)
+    fastest: Encoder | None = None
     if not known.get(key):
-        known[key] = _measure_all(bundle, offered)
+        known[key], fastest = _measure_all(bundle, offered)
         _write(memory, known)
-    return Choice(_best(known[key], offered), known[key])
+    best = _best(known[key], offered)
+    is_best = fastest is not None and fastest.execution == best
+    return Choice(best, known[key], fastest if is_best else None)
 
 
 def ways(bundle: Bundle, wishes: Wishes) -> list[Execution]:
@@ -170,25 +175,38 @@ def _release(package: str) -> str:
     return "-"
 
 
-def _measure_all(bundle: Bundle, ways: Sequence[Execution]) -> list[Measured]:
-    """Return what `ways` gave, in their order up to one that is near and clearly faster."""
+def _measure_all(
+    bundle: Bundle, ways: Sequence[Execution]
+) -> tuple[list[Measured], Encoder | None]:
+    """Return what `ways` gave, in their order up to one that is near and clearly faster.
+
+    The encoder is that of the fastest near one, unless it is ONNX Runtime's, which is quickly made
+    again: a second model in memory meanwhile would be the larger price.
+    """
     log.info("measuring on what %s runs fastest; the next start is quick", bundle.manifest.name)
     probes = _probes()
     plain = replace(ways[0], runtime="onnxruntime", precision="fp32")
-    full, full_rate = _encode(bundle, plain, probes)
+    full, full_rate = _encode(Encoder(bundle, execution=plain), probes)
     found = [_measured(plain, full, full_rate, full)] if plain in ways else []
+    fastest: Encoder | None = None
+    fastest_rate = 0.0
     failed: BackendError | BundleError | None = None
     for way in ways:
         if way == plain:
             continue
         try:
-            vectors, rate = _encode(bundle, way, probes)
+            encoder = Encoder(bundle, execution=way)
+            vectors, rate = _encode(encoder, probes)
         except (BackendError, BundleError) as error:
             failed = error
             log.warning("%s is left out: %s", way.name, error)
             continue
         found.append(_measured(way, vectors, rate, full))
-        if found[-1].near and rate >= _CLEARLY_FASTER * full_rate:
+        if not found[-1].near:
+            continue
+        if rate > fastest_rate:
+            fastest, fastest_rate = encoder, rate
+        if rate >= _CLEARLY_FASTER * full_rate:
             break
     if not found:
         assert failed is not None, "some way was offered; this is a bug"
@@ -198,7 +216,7 @@ def _measure_all(bundle: Bundle, ways: Sequence[Execution]) -> list[Measured]:
             given=ways[-1].runtime,
             remedy="Run it on ONNX Runtime: --runtime onnxruntime, without --precision.",
         ) from failed
-    return found
+    return found, fastest
 
 
 def _measured(way: Execution, vectors: Vectors, rate: float, full: Vectors) -> Measured:
@@ -212,12 +230,12 @@ def _measured(way: Execution, vectors: Vectors, rate: float, full: Vectors) -> M
     )
 
 
-def _encode(bundle: Bundle, way: Execution, probes: Sequence[str]) -> tuple[Vectors, float]:
+def _encode(encoder: Encoder, probes: Sequence[str]) -> tuple[Vectors, float]:
     """Return the probes' unit vectors, and how many a second one thread makes."""
-    encoder = Encoder(bundle, execution=replace(way, streams=1))
-    vectors = encoder.encode(probes, normalize=False)  # prepares the shapes too
+    if encoder.execution.runtime == "openvino":  # which prepares itself for each new shape
+        encoder.encode(probes, normalize=False)
     began = time.perf_counter()
-    encoder.encode(probes, normalize=False)
+    vectors = encoder.encode(probes, normalize=False)
     return normalise(vectors), len(probes) / (time.perf_counter() - began)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -76,4 +76,5 @@ def _open(directory: Path, settings: Settings) -> Opened:
         )
     wishes = Wishes(settings.runtime, settings.precision, settings.workers, best_providers())
     choice = choose(bundle, wishes, memory=settings.data / "measured-runtimes.json")
-    return Opened(Encoder(bundle, execution=choice.execution), choice)
+    encoder = choice.encoder or Encoder(bundle, execution=choice.execution)
+    return Opened(encoder, replace(choice, encoder=None))

@@ -12,6 +12,7 @@ from service.bundle.reader import Bundle, read_bundle
 from service.errors import BundleError, SettingsError
 from service.inference import choosing, execution
 from service.inference.choosing import Choice, Measured, Wishes, _write, choose
+from service.inference.encoder import Encoder
 from service.inference.execution import Execution
 from service.inference.session import Vectors
 from service.inference.wishes import PrecisionWish
@@ -46,8 +47,8 @@ def test_the_fastest_that_comes_near_is_taken_and_remembered(
     pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
     figures = {"int8": (300.0, 0.95), "bf16": (200.0, 0.999), "fp32": (100.0, 1.0)}
 
-    def measured(_: object, ways: list[Execution]) -> list[Measured]:
-        return [
+    def measured(_: object, ways: list[Execution]) -> tuple[list[Measured], None]:
+        found = [
             Measured(
                 runtime=way.runtime,
                 precision=way.precision,
@@ -57,6 +58,7 @@ def test_the_fastest_that_comes_near_is_taken_and_remembered(
             )
             for way in ways
         ]
+        return found, None
 
     monkeypatch.setattr(choosing, "_measure_all", measured)
     monkeypatch.setattr(
@@ -91,8 +93,9 @@ def test_wider_precisions_are_measured_where_the_narrowest_is_not_enough(
 ) -> None:
     pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
 
-    def encode(_: object, way: Execution, probes: Sequence[str]) -> tuple[Vectors, float]:
-        near, fast = (cosine, rate) if way.precision == "int8" else (1.0, 100.0)
+    def encode(encoder: Encoder, probes: Sequence[str]) -> tuple[Vectors, float]:
+        narrow = encoder.execution.precision == "int8"
+        near, fast = (cosine, rate) if narrow else (1.0, 100.0)
         return np.tile(np.array([[near, (1 - near**2) ** 0.5]], np.float32), (len(probes), 1)), fast
 
     monkeypatch.setattr(choosing, "_encode", encode)
@@ -101,6 +104,8 @@ def test_wider_precisions_are_measured_where_the_narrowest_is_not_enough(
     )
     choice = choose(_transformer(tiny_bundle), Wishes())
     assert [way.precision for way in choice.measured] == measured
+    kept = choice.encoder and choice.encoder.execution
+    assert kept == (choice.execution if choice.execution.runtime == "openvino" else None)
     assert choice.measured[0].runtime == "onnxruntime"
 
 
@@ -110,8 +115,8 @@ def test_where_no_way_runs_the_model_it_says_so_and_remembers_nothing(
 ) -> None:
     pytest.importorskip("openvino", reason="it comes with the extra `openvino`")
 
-    def cannot(_: object, way: Execution, probes: Sequence[str]) -> tuple[Vectors, float]:
-        if way.runtime == "openvino":
+    def cannot(encoder: Encoder, probes: Sequence[str]) -> tuple[Vectors, float]:
+        if encoder.execution.runtime == "openvino":
             raise BundleError("OpenVINO cannot run the graph.")
         return np.ones((len(probes), 4), np.float32), 1.0
 
@@ -137,7 +142,7 @@ def test_an_empty_memory_is_none(
     bundle, memory = _transformer(tiny_bundle), tmp_path / "measured.json"
     key = choosing._key(bundle, choosing.ways(bundle, Wishes()))
     memory.write_bytes(orjson.dumps({key: []}))
-    monkeypatch.setattr(choosing, "_measure_all", lambda *_: [full])
+    monkeypatch.setattr(choosing, "_measure_all", lambda *_: ([full], None))
     assert choose(bundle, Wishes(), memory=memory).taken == full
 
 
