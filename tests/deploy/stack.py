@@ -28,6 +28,9 @@ _DOCKERFILE = """\
 FROM python:3.11-slim-bookworm
 RUN apt-get update && apt-get install -y --no-install-recommends prometheus haproxy
 """
+_IMAGES = {"interlingua:latest": "openvino", "interlingua:scale": "milvus,openvino"}
+"""With the extras that they are built with."""
+
 _ENGINE = "milvus_lite server --host=0.0.0.0 --port=19530 --data-dir=/var/lib/milvus"
 _LISTENS = "import socket; socket.create_connection(('127.0.0.1', 19530), 2)"
 
@@ -51,7 +54,7 @@ class Stack:
         )
         if built.returncode:
             pytest.skip(f"no image of Prometheus and HAProxy can be made: {built.stderr[-300:]}")
-        for tag, extras in (("interlingua:latest", "openvino"), ("interlingua:scale", "milvus")):
+        for tag, extras in _IMAGES.items():
             arguments = ["--network=host", f"--build-arg=EXTRAS={extras}", "-t", tag, str(ROOT)]
             built = self._call([self._docker, "build", *arguments])
             assert built.returncode == 0, built.stderr[-3000:]

@@ -39,6 +39,7 @@ class Part:
             margin of `not worse`, the bound of `at least` and `at most`.
         learnt: What the mean of both sides must be better than, where there is such a figure: to
             be better than a system that has learnt nothing yet decides nothing.
+        learnt_by: Of what `learnt` is a figure; of what is compared where None.
         shared: Whether the two systems of a seed stand over the same trained parts, so that they
             rise and fall together and are paired.
     """
@@ -51,6 +52,7 @@ class Part:
     relation: Relation = "better"
     bound: float = 0.0
     learnt: float | None = None
+    learnt_by: Quantity | None = None
     shared: bool = False
 
     @property
@@ -60,6 +62,13 @@ class Part:
         if self.second is None and self.against is None:
             return ((self.first, self.quantity),)
         return ((self.first, self.quantity), (self.second or self.first, other))
+
+    @property
+    def learnt_cells(self) -> tuple[tuple[str, Quantity], ...]:
+        """The systems and quantities that say whether both sides have learnt; none if none do."""
+        if self.learnt is None:
+            return ()
+        return tuple((system, self.learnt_by or quantity) for system, quantity in self.cells)
 
     @property
     def is_paired(self) -> bool:
@@ -110,7 +119,7 @@ class Claim:
 
     def cells(self) -> list[tuple[str, Quantity]]:
         """Return every system and quantity that is measured, each once, in order."""
-        found = [cell for part in self.parts for cell in part.cells]
+        found = [cell for part in self.parts for cell in (*part.cells, *part.learnt_cells)]
         found += [(name, quantity) for name in self.systems for quantity in self.also]
         return list(dict.fromkeys(found))
 

@@ -174,7 +174,7 @@ def run_claim(
 def _judge_part(part: Part, cells: Cells, level: float) -> dict[str, object]:
     found = [cells[cell] for cell in part.cells]
     finding = _find(part, found, level)
-    learnt = all(_has_learnt(part, measured) for measured in found)
+    learnt = all(_has_learnt(part.learnt, cell[1], cells[cell]) for cell in part.learnt_cells)
     return {
         "says": part.says,
         "relation": part.relation,
@@ -199,11 +199,11 @@ def _judge_part(part: Part, cells: Cells, level: float) -> dict[str, object]:
     }
 
 
-def _has_learnt(part: Part, measured: Sequence[Measured]) -> bool:
-    if part.learnt is None:
+def _has_learnt(bound: float | None, quantity: Quantity, measured: Sequence[Measured]) -> bool:
+    if bound is None:
         return True
     mean = statistics.mean(one.value for one in measured)
-    return mean > part.learnt if part.quantity.better == "higher" else mean < part.learnt
+    return mean > bound if quantity.better == "higher" else mean < bound
 
 
 def _find(part: Part, measured: Sequence[Sequence[Measured]], level: float) -> Finding:

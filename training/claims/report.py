@@ -37,7 +37,7 @@ the papers need licences and the papers' models days of GPUs, so what is tested 
   p < 0.01.
 
 Anything else is undecided at this scale, and so is a comparison with a system that has not learnt
-by then (its search error is above 90 %, of the large search of S8 above 99). What three seeds leave
+by then (its search error on held-out text is above 90 %). What three seeds leave
 undecided may get two more. Two looks give chance two throws, so the second one counts with
 p < 0.0294 and the interval of that level. In Pocock 1977 both of two looks have that level, and
 together they are wrong 5 % of the time; here the first has 0.05, so of differences that are none

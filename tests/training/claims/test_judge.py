@@ -190,6 +190,35 @@ def test_a_side_that_has_not_learnt_decides_nothing(
     assert "one has not learnt" in report(tmp_path, (claim,))
 
 
+def test_whether_a_side_has_learnt_may_be_told_by_another_figure() -> None:
+    speed = Quantity(name="speed", protocol="speed")
+    part = Part(
+        says="speed",
+        quantity=speed,
+        first="long",
+        second="short",
+        learnt=90.0,
+        learnt_by=SEARCH,
+    )
+    claim = made_claim(parts=(part,), seeds=(0, 1, 2))
+    values = {
+        ("long", speed): [30.0, 31.0, 32.0],
+        ("short", speed): [10.0, 11.0, 12.0],
+        ("long", SEARCH): [5.0, 6.0, 7.0],
+        ("short", SEARCH): [80.0, 85.0, 95.0],
+    }
+    assert set(claim.cells()) == set(values)
+
+    def verdict() -> object:
+        return judge(claim, {cell: [Measured(v, ()) for v in values[cell]] for cell in values})[
+            "verdict"
+        ]
+
+    assert verdict() == "holds"
+    values["short", SEARCH] = [90.0, 95.0, 99.0]
+    assert verdict() == "undecided"
+
+
 def test_the_page_shows_results_and_what_is_not_run(results: Path, work: Path, data: Path) -> None:
     claim, other = made_claim(), made_claim(id="X9", says="Another.")
     result = read_json(results / "X1.json")
