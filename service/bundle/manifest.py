@@ -7,7 +7,7 @@ whatever does not fit is refused with the field's name.
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -61,8 +61,6 @@ class TokenizerEntry(Part):
 
     `sentencepiece`: a SentencePiece model file. `huggingface`: a `tokenizer.json`.
     `vocabulary`: a JSON vocabulary of words, or of words and character n-grams.
-    With `beside`, a second SentencePiece model cuts the text too: each token has the id of a piece
-    of the first, and those of pieces of the second, one more than theirs; 0 is none.
     """
 
     kind: Literal["sentencepiece", "huggingface", "vocabulary"]
@@ -71,19 +69,6 @@ class TokenizerEntry(Part):
     padding: int | None = Field(
         default=None, ge=0, description="Id of the pad; what the file says if None"
     )
-    beside: FileName | None = None
-
-    @model_validator(mode="after")
-    def _plain_beside_another(self) -> Self:
-        plain = self.kind == "sentencepiece" and self.numbering is None
-        if self.beside is not None and not plain:
-            raise ValueError("beside stands with a sentencepiece model without a numbering alone")
-        return self
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The file, and the second one where there is one."""
-        return (self.file,) if self.beside is None else (self.file, self.beside)
 
 
 Pooling = Literal["mean", "cls", "max", "last"]
@@ -124,7 +109,7 @@ class EncoderEntry(Part):
     @property
     def needed_files(self) -> tuple[FileName, ...]:
         """The files without which it cannot run."""
-        return (self.graph, *self.tokenizer.files, *(layer.file for layer in self.projections))
+        return (self.graph, self.tokenizer.file, *(layer.file for layer in self.projections))
 
 
 class Recipe(Part):

@@ -43,9 +43,9 @@ class Bundle:
         """Return the path of an encoder's ONNX graph."""
         return self.path_of(encoder.graph)
 
-    def tokenizer_paths(self, encoder: EncoderEntry) -> tuple[Path, ...]:
-        """Return the paths of an encoder's tokenizer files."""
-        return tuple(map(self.path_of, encoder.tokenizer.files))
+    def tokenizer_path(self, encoder: EncoderEntry) -> Path:
+        """Return the path of an encoder's tokenizer."""
+        return self.path_of(encoder.tokenizer.file)
 
 
 def read_bundle(directory: Path, *, verify: bool = True) -> Bundle:

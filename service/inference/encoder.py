@@ -63,7 +63,7 @@ class Encoder:
         for language, entry in self.manifest.encoders.items():
             if entry.graph not in loaded:
                 loaded[entry.graph] = Tower(
-                    load_tokenizer(entry.tokenizer, *self._bundle.tokenizer_paths(entry)),
+                    load_tokenizer(entry.tokenizer, self._bundle.tokenizer_path(entry)),
                     self.open_again(language, self.execution),
                 )
             self.towers[language] = loaded[entry.graph]

@@ -289,19 +289,15 @@ class HuggingFaceTokenizer:
         return pad(batch, padding_id=self._padding_id)
 
 
-def load_tokenizer(entry: TokenizerEntry, path: Path, beside: Path | None = None) -> Tokenizer:
-    """Return the tokenizer in `path`, with the second model in `beside` where there is one.
+def load_tokenizer(entry: TokenizerEntry, path: Path) -> Tokenizer:
+    """Return the tokenizer in `path`.
 
     Raises:
-        BundleError: A file is not of the kind that the manifest names.
+        BundleError: The file is not of the kind that the manifest names.
     """
     try:
         if entry.kind == "sentencepiece":
             pieces = SentencePieceTokenizer(path.read_bytes(), padding=entry.padding)
-            if beside is not None:
-                from service.text.paired import PairedSentencePiece
-
-                return PairedSentencePiece(pieces, SentencePieceTokenizer(beside.read_bytes()))
             if entry.numbering is None:
                 return pieces
             # Here, since the other tokenizers build on this module.

@@ -14,7 +14,7 @@ from training.data.tokens import TokenTable, tokenize
 def test_the_table_holds_what_the_serving_tokenizer_says(tiny_bundle: Path) -> None:
     bundle = read_bundle(tiny_bundle)
     entry = bundle.manifest.encoders["*"]
-    tokenizer = load_tokenizer(entry.tokenizer, *bundle.tokenizer_paths(entry))
+    tokenizer = load_tokenizer(entry.tokenizer, bundle.tokenizer_path(entry))
     texts = ["The cat sleeps.", "", "猫は暖かい窓辺で眠っている。"]
     table = tokenize(texts, tokenizer, max_tokens=6)
     expected = tokenizer.encode(texts, max_tokens=6).tokens
