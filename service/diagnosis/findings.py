@@ -84,7 +84,7 @@ def _speed(settings: Settings) -> Iterator[Finding]:
             manifest = read_model(directory).manifest
             if not manifest.looks_up:
                 what = f"{manifest.name} may be faster on OpenVINO, which is not installed."
-                yield Finding("advice", what, "Install it: pip install 'interlingua[openvino]'.")
+                yield Finding("advice", what, "Install it: pip install openvino.")
 
 
 def _data(settings: Settings) -> Iterator[Finding]:

@@ -101,5 +101,5 @@ def require_openvino() -> None:
             "OpenVINO is not installed.",
             field="runtime",
             given="openvino",
-            remedy="pip install 'interlingua[cpu,openvino]', or choose onnxruntime or auto.",
+            remedy="pip install openvino, or choose onnxruntime or auto.",
         )

@@ -28,9 +28,7 @@ from service.text.tokenizer import Inputs
 try:
     import openvino as ov
 except ImportError as error:  # pragma: no cover - needs an environment without the extra
-    raise ImportError(
-        "OpenVINO is not installed. Install the extra: pip install 'interlingua[cpu,openvino]'."
-    ) from error
+    raise ImportError("OpenVINO is not installed. Install it: pip install openvino.") from error
 
 log = logging.getLogger(__name__)
 

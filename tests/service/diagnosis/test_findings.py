@@ -42,7 +42,7 @@ def test_a_transformer_without_openvino_is_advised_of_it(
         (finding,) = find(settings(model, tmp_path, runtime="auto"))
     assert (finding.level, finding.remedy) == (
         "advice",
-        "Install it: pip install 'interlingua[openvino]'.",
+        "Install it: pip install openvino.",
     )
 
 

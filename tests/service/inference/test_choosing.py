@@ -35,7 +35,7 @@ def test_without_openvino_it_is_onnx_runtime(
     monkeypatch.setattr(execution, "has_openvino", lambda: False)
     bundle = _transformer(tiny_bundle)
     assert choose(bundle, Wishes()).execution == Execution()
-    with pytest.raises(SettingsError, match=r"pip install 'interlingua\[cpu,openvino\]'"):
+    with pytest.raises(SettingsError, match="pip install openvino"):
         choose(bundle, Wishes(runtime="openvino"))
     with pytest.raises(SettingsError, match="not installed"):
         choose(bundle, Wishes(precision="int8"))
