@@ -70,6 +70,14 @@ class TokenizerEntry(Part):
         default=None, ge=0, description="Id of the pad; what the file says if None"
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_beside(cls, given: object) -> object:
+        """Bundles of earlier builds say that they have no second vocabulary beside the first."""
+        if isinstance(given, dict) and "beside" in given and given["beside"] is None:
+            return {name: value for name, value in given.items() if name != "beside"}
+        return given
+
 
 Pooling = Literal["mean", "cls", "max", "last"]
 """One vector of many: their mean, the first token's, the greatest of each number, the last's."""

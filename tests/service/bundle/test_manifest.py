@@ -33,6 +33,17 @@ def test_name_that_could_be_a_path_is_refused(fields: dict[str, Any], name: str)
         Manifest.model_validate(fields | {"name": name})
 
 
+def test_bundles_of_before_may_say_that_they_have_no_second_vocabulary(
+    fields: dict[str, Any],
+) -> None:
+    plain = Manifest.model_validate(fields)
+    fields["encoders"]["*"]["tokenizer"]["beside"] = None
+    assert Manifest.model_validate(fields) == plain
+    fields["encoders"]["*"]["tokenizer"]["beside"] = "second.model"
+    with pytest.raises(ValidationError, match="beside"):
+        Manifest.model_validate(fields)
+
+
 def test_graph_outside_the_bundle_is_refused(fields: dict[str, Any]) -> None:
     fields["encoders"]["*"]["graph"] = "../../etc/passwd"
     with pytest.raises(ValidationError, match="graph"):
