@@ -174,7 +174,11 @@ def run_claim(
 def _judge_part(part: Part, cells: Cells, level: float) -> dict[str, object]:
     found = [cells[cell] for cell in part.cells]
     finding = _find(part, found, level)
-    learnt = all(_has_learnt(part.learnt, cell[1], cells[cell]) for cell in part.learnt_cells)
+    bound = part.learnt
+    learnt = bound is None or all(
+        _has_learnt(bound, quantity, cells[system, quantity])
+        for system, quantity in part.learnt_cells
+    )
     return {
         "says": part.says,
         "relation": part.relation,
@@ -199,9 +203,7 @@ def _judge_part(part: Part, cells: Cells, level: float) -> dict[str, object]:
     }
 
 
-def _has_learnt(bound: float | None, quantity: Quantity, measured: Sequence[Measured]) -> bool:
-    if bound is None:
-        return True
+def _has_learnt(bound: float, quantity: Quantity, measured: Sequence[Measured]) -> bool:
     mean = statistics.mean(one.value for one in measured)
     return mean > bound if quantity.better == "higher" else mean < bound
 
