@@ -127,13 +127,11 @@ def choose(bundle: Bundle, wishes: Wishes, *, memory: Path | None = None) -> Cho
         return Choice(offered[0])
     key = _key(bundle, offered)
     known = _read(memory)
-    fastest: Encoder | None = None
+    encoder: Encoder | None = None
     if not known.get(key):
-        known[key], fastest = _measure_all(bundle, offered)
+        known[key], encoder = _measure_all(bundle, offered)
         _write(memory, known)
-    best = _best(known[key], offered)
-    is_best = fastest is not None and fastest.execution == best
-    return Choice(best, known[key], fastest if is_best else None)
+    return Choice(_best(known[key], offered), known[key], encoder)
 
 
 def ways(bundle: Bundle, wishes: Wishes) -> list[Execution]:
@@ -180,16 +178,15 @@ def _measure_all(
 ) -> tuple[list[Measured], Encoder | None]:
     """Return what `ways` gave, in their order up to one that is near and clearly faster.
 
-    The encoder is that of the fastest near one, unless it is ONNX Runtime's, which is quickly made
-    again: a second model in memory meanwhile would be the larger price.
+    The encoder is that of the best way, unless it is ONNX Runtime's, which is quickly made again:
+    a second model in memory meanwhile would be the larger price.
     """
     log.info("measuring on what %s runs fastest; the next start is quick", bundle.manifest.name)
     probes = _probes()
     plain = replace(ways[0], runtime="onnxruntime", precision="fp32")
     full, full_rate = _encode(Encoder(bundle, execution=plain), probes)
     found = [_measured(plain, full, full_rate, full)] if plain in ways else []
-    fastest: Encoder | None = None
-    fastest_rate = 0.0
+    kept: Encoder | None = None
     failed: BackendError | BundleError | None = None
     for way in ways:
         if way == plain:
@@ -202,11 +199,9 @@ def _measure_all(
             log.warning("%s is left out: %s", way.name, error)
             continue
         found.append(_measured(way, vectors, rate, full))
-        if not found[-1].near:
-            continue
-        if rate > fastest_rate:
-            fastest, fastest_rate = encoder, rate
-        if rate >= _CLEARLY_FASTER * full_rate:
+        if _fastest(found) is found[-1]:
+            kept = encoder
+        if found[-1].near and rate >= _CLEARLY_FASTER * full_rate:
             break
     if not found:
         assert failed is not None, "some way was offered; this is a bug"
@@ -216,7 +211,7 @@ def _measure_all(
             given=ways[-1].runtime,
             remedy="Run it on ONNX Runtime: --runtime onnxruntime, without --precision.",
         ) from failed
-    return found, fastest
+    return found, kept
 
 
 def _measured(way: Execution, vectors: Vectors, rate: float, full: Vectors) -> Measured:
@@ -253,12 +248,17 @@ def _probes() -> list[str]:
 
 def _best(measured: Sequence[Measured], ways: Sequence[Execution]) -> Execution:
     by_name = {(way.runtime, way.precision): way for way in ways}
-    near = [m for m in measured if m.near]
-    if not near:
+    best = _fastest(measured)
+    if not best.near:
         # There was one way alone, and its operator asked for it.
         log.warning("no way comes near the vectors in full precision: %s", measured)
-    best = max(near or measured, key=lambda m: m.texts_per_second)
     return by_name[best.runtime, best.precision]
+
+
+def _fastest(measured: Sequence[Measured]) -> Measured:
+    """Return the fastest of those that come near, or of all where none does."""
+    near = [m for m in measured if m.near]
+    return max(near or measured, key=lambda m: m.texts_per_second)
 
 
 _Memory = TypeAdapter(dict[str, list[Measured]])
